@@ -1,0 +1,128 @@
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "krait/base/error.hpp"
+#include "krait/base/file.hpp"
+#include "krait/base/rng.hpp"
+#include "krait/base/text.hpp"
+#include "krait/base/units.hpp"
+
+namespace krait {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(Error, TextShowsEveryPart) {
+  const UserError error(Report{"what", "here", "this", "do that"});
+  EXPECT_STREQ(error.what(), "what\n  where  here\n  got    this\n  fix    do that");
+  EXPECT_STREQ(UserError("plain").what(), "plain");
+}
+
+TEST(Error, AssertThrowsInternalErrorWithFileAndLine) {
+  try {
+    KRAIT_ASSERT(1 == 2);
+    FAIL();
+  } catch (const InternalError& error) {
+    EXPECT_NE(std::string(error.what()).find("base_test.cpp:"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("1 == 2"), std::string::npos);
+  }
+}
+
+TEST(Text, ParsesWholeNumbersOnly) {
+  EXPECT_EQ(parse_int("-42"), -42);
+  EXPECT_FALSE(parse_int("4x"));
+  EXPECT_FALSE(parse_int(""));
+  EXPECT_FALSE(parse_int("99999999999999999999"));
+  EXPECT_EQ(parse_double("1e-5"), 1e-5);
+  EXPECT_FALSE(parse_double("1e"));
+}
+
+TEST(Text, SplitsAndJoins) {
+  EXPECT_EQ(split("a=b=c", '='), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(split("", ','), std::vector<std::string>{""});
+  EXPECT_EQ(join(std::vector<std::string>{"a", "b"}, ", "), "a, b");
+}
+
+TEST(Text, SuggestsNearNamesAndElseListsAll) {
+  const std::vector<std::string> names{"trn1", "trn2", "trn3"};
+  EXPECT_EQ(suggest("trn", names), "did you mean 'trn1' or 'trn2' or 'trn3'?");
+  EXPECT_EQ(suggest("zzzzzzz", names), "known: trn1, trn2, trn3");
+  const std::vector<std::string> kernels{"scan_hardware", "rmsnorm_fused"};
+  EXPECT_EQ(suggest("scan_hardwear", kernels), "did you mean 'scan_hardware'?");
+}
+
+TEST(Text, HumanQuantities) {
+  EXPECT_EQ(human_time(12.34), "12.3 ns");
+  EXPECT_EQ(human_time(1500), "1.50 us");
+  EXPECT_EQ(human_time(2.3e6), "2.30 ms");
+  EXPECT_EQ(human_bytes(1536), "1.50 KiB");
+}
+
+TEST(Units, CyclesBecomePicosecondsRoundedUp) {
+  EXPECT_EQ(Clock{1.0}.to_ps(Cycles{64}).value, 64000);
+  EXPECT_EQ(Clock{1.12}.to_ps(Cycles{1}).value, 893);  // 892.86 ps
+  EXPECT_EQ(Clock{2.8}.to_ps(Cycles{14}).value, 5000);
+}
+
+TEST(CounterRng, IsAPureFunctionOfSeedStreamAndCounter) {
+  const CounterRng a(7, 1), b(7, 1), c(7, 2), d(8, 1);
+  std::set<std::uint64_t> seen;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    EXPECT_EQ(a.bits(i), b.bits(i));
+    seen.insert(a.bits(i));
+    seen.insert(c.bits(i));
+    seen.insert(d.bits(i));
+  }
+  EXPECT_EQ(seen.size(), 3000U);
+}
+
+TEST(CounterRng, MomentsOfTheNormal) {
+  const CounterRng rng(1);
+  double sum = 0, squares = 0;
+  constexpr int kCount = 20000;
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    const double x = rng.normal(i);
+    sum += x;
+    squares += x * x;
+  }
+  EXPECT_NEAR(sum / kCount, 0, 0.03);  // 4 standard errors of the mean
+  EXPECT_NEAR(squares / kCount, 1, 0.05);
+}
+
+class Files : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    dir_ = fs::temp_directory_path() / ("krait_base_" + std::to_string(::getpid()));
+    fs::create_directories(dir_);
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+  fs::path dir_;
+};
+
+TEST_F(Files, WriteThenRead) {
+  write_file_atomically(dir_ / "a", "one");
+  write_file_atomically(dir_ / "a", std::string("t\0wo", 4));
+  EXPECT_EQ(read_file(dir_ / "a"), std::string("t\0wo", 4));
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir_), fs::directory_iterator{}), 1);
+}
+
+TEST_F(Files, ErrorsNameThePathAndLeaveNothing) {
+  try {
+    write_file_atomically(dir_ / "missing" / "a", "x");
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("missing/a"), std::string::npos);
+  }
+  EXPECT_THROW((void)read_file(dir_ / "nothing"), UserError);
+  EXPECT_THROW((void)read_file(dir_), UserError);
+  EXPECT_THROW(write_file_atomically(dir_, "x"), UserError);
+}
+
+}  // namespace
+}  // namespace krait

@@ -1,0 +1,62 @@
+#include "krait/base/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "krait/base/error.hpp"
+
+namespace krait {
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path, const char* verb, int error) {
+  throw UserError(Report{std::string("cannot ") + verb + " " + path.string(), {}, std::strerror(error),
+                         "check the path, its folder and the permissions"});
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return ::fsync(fd) == 0;
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path) {
+  std::error_code status;
+  if (std::filesystem::is_directory(path, status)) fail(path, "read", EISDIR);
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) fail(path, "read", errno != 0 ? errno : EIO);
+  std::ostringstream out;
+  out << in.rdbuf();
+  if (in.bad()) fail(path, "read", EIO);
+  return std::move(out).str();
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view bytes) {
+  std::error_code ec;
+  if (std::filesystem::is_directory(path, ec)) fail(path, "write", EISDIR);
+  std::string temporary = path.string() + ".XXXXXX";
+  const int fd = ::mkstemp(temporary.data());
+  if (fd < 0) fail(path, "write", errno);
+  ::fchmod(fd, 0644);
+  const bool written = write_all(fd, bytes);
+  const int error = errno;
+  ::close(fd);
+  if (written && ::rename(temporary.c_str(), path.c_str()) == 0) return;
+  const int reason = written ? errno : error;
+  ::unlink(temporary.c_str());
+  fail(path, "write", reason);
+}
+
+}  // namespace krait

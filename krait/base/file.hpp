@@ -1,0 +1,18 @@
+#pragma once
+
+// Files: whole reads, and writes that are either complete or absent.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace krait {
+
+/// Reads a whole file. @throws UserError naming the path and the system's reason
+[[nodiscard]] std::string read_file(const std::filesystem::path& path);
+
+/// Writes bytes to a temporary file beside `path`, flushes it to disk and renames it over `path`.
+/// @throws UserError naming the path and the reason; `path` is then unchanged and no temporary is left
+void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
+
+}  // namespace krait
