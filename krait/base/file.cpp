@@ -26,6 +26,12 @@ bool write_all(int fd, std::string_view bytes) {
     if (n <= 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
+  return true;
+}
+
+bool write_parts(int fd, std::span<const std::string_view> parts) {
+  for (const std::string_view part : parts)
+    if (!write_all(fd, part)) return false;
   return ::fsync(fd) == 0;
 }
 
@@ -44,13 +50,18 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes) {
+  write_file_atomically(path, std::span<const std::string_view>(&bytes, 1));
+}
+
+void write_file_atomically(const std::filesystem::path& path,
+                           std::span<const std::string_view> parts) {
   std::error_code ec;
   if (std::filesystem::is_directory(path, ec)) fail(path, "write", EISDIR);
   std::string temporary = path.string() + ".XXXXXX";
   const int fd = ::mkstemp(temporary.data());
   if (fd < 0) fail(path, "write", errno);
   ::fchmod(fd, 0644);
-  const bool written = write_all(fd, bytes);
+  const bool written = write_parts(fd, parts);
   const int error = errno;
   ::close(fd);
   if (written && ::rename(temporary.c_str(), path.c_str()) == 0) return;

@@ -3,6 +3,7 @@
 // Files: whole reads, and writes that are either complete or absent.
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,5 +15,8 @@ namespace krait {
 /// Writes bytes to a temporary file beside `path`, flushes it to disk and renames it over `path`.
 /// @throws UserError naming the path and the reason; `path` is then unchanged and no temporary is left
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
+/// The same for bytes given in parts, written one after the other.
+void write_file_atomically(const std::filesystem::path& path,
+                           std::span<const std::string_view> parts);
 
 }  // namespace krait
