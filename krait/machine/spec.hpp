@@ -163,7 +163,8 @@ namespace krait {
   X(bool, fast_vector_shares_gpsimd_bus, "flag", "a VectorE instruction above base rate borrows the GpSimdE bus") \
   X(double, shared_bus_fraction, "1", "speed of each while both use that bus")
 
-// An engine serves a descriptor of b bytes in descriptor_ns + max(b, min_descriptor_bytes) / bytes_per_ns.
+// An engine serves a descriptor of b bytes in
+//   descriptor_ns + max(b, min_descriptor_bytes) / bytes_per_ns.
 #define KRAIT_DMA_VALUES(X)                                                                               \
   X(int, engines, "count", "DMA engines of one core")                                                     \
   X(int, queues_per_engine, "count", "queues (rings) of one engine; round-robin between descriptors")     \

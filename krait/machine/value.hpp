@@ -9,7 +9,7 @@ namespace krait {
 /// How far a value can be trusted. The letters are those of docs/sources.md and of every report.
 enum class Evidence : std::uint8_t {
   kDocumented,  ///< D: printed by the maker
-  kDerived,     ///< R: arithmetic on documented values, or the value of the generation before
+  kDerived,     ///< R: arithmetic on documented values, or v2's documented cost carried over
   kMeasured,    ///< M: read off a published profile, about +-5 %
   kThirdParty,  ///< T: published by somebody else
   kAssumed,     ///< U: nobody published it; docs/sources.md says what was assumed and why
