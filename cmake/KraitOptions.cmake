@@ -11,7 +11,7 @@ target_compile_features(krait_flags INTERFACE cxx_std_20)
 # No contraction: a*b+c must give the same bits on every CPU and compiler; where a fused
 # multiply-add is wanted the code says std::fma or hwy's MulAdd.
 target_compile_options(krait_flags INTERFACE -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion
-                       -Wno-sign-conversion -Wnon-virtual-dtor -Wold-style-cast)
+                       -Wno-sign-conversion -Wno-missing-field-initializers -Wnon-virtual-dtor -Wold-style-cast)
 if(KRAIT_WERROR)
   target_compile_options(krait_flags INTERFACE -Werror)
 endif()

@@ -1,0 +1,53 @@
+#pragma once
+
+// The element-wise operators of the Vector engine ("AluOp" of the manual) and their row forms.
+// All arithmetic is f32; comparisons and logical operators give 1.0 or 0.0. Bit operators and shifts
+// work on integer bit patterns and have no row form here (see tensor_scalar's bit path).
+// Source: neuroncore 5.2 (ISA32, SH26).
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace krait::isa {
+
+enum class AluOp : std::uint8_t {
+  kBypass,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kMax,
+  kMin,
+  kEqual,
+  kNotEqual,
+  kGreaterEqual,
+  kGreater,
+  kLessEqual,
+  kLess,
+  kLogicalAnd,
+  kLogicalOr,
+  kLogicalXor,
+  kAbs,
+  kRsqrt,
+  kReciprocal,
+};
+
+[[nodiscard]] std::string_view name(AluOp op);  // "add", "multiply", ...
+[[nodiscard]] std::optional<AluOp> parse_alu_op(std::string_view name);
+[[nodiscard]] std::span<const AluOp> alu_ops();
+/// Legal as the operator of a reduction.
+[[nodiscard]] bool reduces(AluOp op);
+/// The value a reduction starts from: add 0, multiply 1, max -inf, min +inf, logical_and 1.
+[[nodiscard]] float identity(AluOp op);
+
+/// op(a, b). max and min return the other operand if one is NaN (as IEEE maxNum; no document says).
+[[nodiscard]] float apply(AluOp op, float a, float b);
+/// out[i] = op(a[i], b[i])
+void apply_rows(AluOp op, std::span<const float> a, std::span<const float> b, std::span<float> out);
+/// out[i] = reverse ? op(b, a[i]) : op(a[i], b)
+void apply_row_scalar(AluOp op, std::span<const float> a, float b, bool reverse, std::span<float> out);
+/// op folded over the row from `start`, left to right.
+[[nodiscard]] float reduce_row(AluOp op, std::span<const float> a, float start);
+
+}  // namespace krait::isa

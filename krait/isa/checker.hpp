@@ -1,0 +1,56 @@
+#pragma once
+
+// Collects the rules that an instruction breaks on a machine. A rule has a short stable name; the
+// caller (builder, verifier) turns violations into errors or findings.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "krait/isa/tile.hpp"
+#include "krait/machine/spec.hpp"
+
+namespace krait::isa {
+
+struct Violation {
+  std::string rule;  // "psum-operands", "partition-start", ...
+  std::string what;
+  std::string got;
+  std::string fix;
+};
+
+class Checker {
+ public:
+  explicit Checker(const MachineSpec& machine) : machine_(machine) {}
+
+  [[nodiscard]] const MachineSpec& machine() const { return machine_; }
+  [[nodiscard]] const std::vector<Violation>& violations() const { return violations_; }
+
+  /// Records a violation if the condition is false.
+  void require(bool condition, std::string_view rule, std::string_view what, std::string_view got,
+               std::string_view fix);
+
+  // Rules that many instructions share.
+  void present(std::string_view name, const Tile& t);
+  void same_partitions(std::string_view a_name, const Tile& a, std::string_view b_name, const Tile& b);
+  void same_free_size(std::string_view a_name, const Tile& a, std::string_view b_name, const Tile& b);
+  void same_shape(std::string_view a_name, const Tile& a, std::string_view b_name, const Tile& b);
+  void same_dtype(std::string_view a_name, const Tile& a, std::string_view b_name, const Tile& b);
+  void not_both_psum(std::string_view a_name, const Tile& a, std::string_view b_name, const Tile& b);
+  void on_chip(std::string_view name, const Tile& t);
+  void in_sbuf(std::string_view name, const Tile& t);
+  void in_psum(std::string_view name, const Tile& t);
+  /// [P, 1] f32 on chip, or a constant. P = partitions of `like`.
+  void vector_operand(std::string_view name, const Operand& operand, const Tile& like);
+  /// [P, 1] of any dtype.
+  void per_partition(std::string_view name, const Tile& t, const Tile& like);
+
+  /// The rules of every on-chip tile: start partition, capacity, PSUM bank, counts, dtype alignment.
+  void tile(std::string_view name, const Tile& t);
+
+ private:
+  const MachineSpec& machine_;
+  std::vector<Violation> violations_;
+};
+
+}  // namespace krait::isa

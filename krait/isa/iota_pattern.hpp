@@ -1,0 +1,32 @@
+#pragma once
+
+// What iota and affine_select share: checking and walking an IotaPattern.
+
+#include "krait/isa/checker.hpp"
+#include "krait/isa/field.hpp"
+
+namespace krait::isa {
+
+inline void check_pattern(Checker& c, const IotaPattern& pattern, const Tile& dst) {
+  c.require(pattern.rank >= 1 && pattern.rank <= kMaxFreeDims && pattern.size() == dst.free_size(),
+            "iota-pattern", "the pattern must have as many positions as dst has elements per partition",
+            attr_text(pattern) + ", dst = " + describe(dst), "multiply the pattern's counts out to dst's size");
+}
+
+/// Calls fn(i, value) for every position of partition p, in order. 32-bit wrap-around.
+template <class Fn>
+void for_each_value(const IotaPattern& pattern, int p, Fn fn) {
+  const std::int64_t start = pattern.offset + std::int64_t{p} * pattern.multiplier;
+  const auto n = static_cast<std::size_t>(pattern.size());
+  for (std::size_t i = 0; i < n; ++i) {
+    std::int64_t value = start;
+    auto rest = static_cast<std::int64_t>(i);
+    for (std::size_t d = pattern.rank; d-- > 0;) {
+      value += rest % pattern.dims[d].count * pattern.dims[d].step;
+      rest /= pattern.dims[d].count;
+    }
+    fn(i, static_cast<std::int32_t>(static_cast<std::uint32_t>(value)));
+  }
+}
+
+}  // namespace krait::isa
