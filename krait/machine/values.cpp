@@ -3,8 +3,11 @@
 #include <array>
 #include <charconv>
 #include <concepts>
+#include <system_error>
+#include <type_traits>
 
 #include "krait/base/error.hpp"
+#include "krait/base/text.hpp"
 
 namespace krait {
 namespace {
@@ -42,8 +45,9 @@ std::string text_of(Cycles cycles) {
 }
 
 template <class T>
-ValueRow row_of(std::string name, const Val<T>& val, std::string_view unit, std::string_view help) {
-  return {.name = std::move(name),
+ValueRow row_of(std::string_view group, std::string_view name, const Val<T>& val,
+                std::string_view unit, std::string_view help) {
+  return {.name = cat(group, '.', name),
           .text = text_of(val.value),
           .number = number_of(val.value),
           .unit = unit,
@@ -53,12 +57,14 @@ ValueRow row_of(std::string name, const Val<T>& val, std::string_view unit, std:
 
 // The list holds every member because the same macro declares the members; the members hold
 // nothing else because each struct is exactly as large as its list.
+// NOLINTBEGIN(bugprone-macro-parentheses): the macros are terms of a sum.
 #define KRAIT_SIZE_OF_VALUE(type, name, unit, help) +sizeof(Val<type>)
 #define KRAIT_CHECK_GROUP(type, member, values) \
   static_assert(sizeof(type) == 0 values(KRAIT_SIZE_OF_VALUE));
 KRAIT_MACHINE_GROUPS(KRAIT_CHECK_GROUP)
 #define KRAIT_SIZE_OF_GROUP(type, member, values) +sizeof(type)
 static_assert(sizeof(MachineSpec) == sizeof(Identity) KRAIT_MACHINE_GROUPS(KRAIT_SIZE_OF_GROUP));
+// NOLINTEND(bugprone-macro-parentheses)
 
 class Fnv1a {
  public:
@@ -80,7 +86,7 @@ std::vector<ValueRow> list_values(const MachineSpec& machine) {
   const auto add_group = [&rows](std::string_view group, auto&& add_values) {
     add_values([&rows, group](std::string_view name, const auto& val, std::string_view unit,
                               std::string_view help) {
-      rows.push_back(row_of(std::string(group) + "." + std::string(name), val, unit, help));
+      rows.push_back(row_of(group, name, val, unit, help));
     });
   };
 #define KRAIT_ADD_VALUE(type, name, unit, help) add(#name, from.name, unit, help);
