@@ -1,0 +1,84 @@
+#include "tests/golden/sha256.hpp"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+namespace krait::testing_support {
+namespace {
+
+using Word = std::uint32_t;
+using Block = std::array<Word, 64>;
+
+// FIPS 180-4, 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64
+// primes.
+// clang-format off
+constexpr Block kRound = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+// clang-format on
+
+/// 5.1.1: a one bit, zeros, the length in bits as 64 bits, to a multiple of 64 bytes.
+std::string padded(std::string_view bytes) {
+  std::string out(bytes);
+  out += '\x80';
+  while (out.size() % 64 != 56) out += '\0';
+  const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
+  for (int shift = 56; shift >= 0; shift -= 8) out += static_cast<char>(bits >> shift & 255);
+  return out;
+}
+
+Word big_endian(const char* at) {
+  Word word = 0;
+  for (int i = 0; i < 4; ++i) word = word << 8 | static_cast<unsigned char>(at[i]);
+  return word;
+}
+
+/// 6.2.2, step 1: the message schedule of one block.
+Block schedule(const char* block) {
+  Block w{};
+  for (std::size_t i = 0; i < 16; ++i) w[i] = big_endian(block + 4 * i);
+  for (std::size_t i = 16; i < 64; ++i) {
+    const Word a = w[i - 15], b = w[i - 2];
+    const Word s0 = std::rotr(a, 7) ^ std::rotr(a, 18) ^ a >> 3;
+    const Word s1 = std::rotr(b, 17) ^ std::rotr(b, 19) ^ b >> 10;
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  return w;
+}
+
+/// 6.2.2, steps 2 to 4.
+void absorb(std::array<Word, 8>& hash, const char* block) {
+  const Block w = schedule(block);
+  auto [a, b, c, d, e, f, g, h] = hash;
+  for (std::size_t i = 0; i < 64; ++i) {
+    const Word s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
+    const Word t1 = h + s1 + ((e & f) ^ (~e & g)) + kRound[i] + w[i];
+    const Word s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
+    const Word t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
+    h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
+  }
+  const std::array<Word, 8> add{a, b, c, d, e, f, g, h};
+  for (std::size_t i = 0; i < 8; ++i) hash[i] += add[i];
+}
+
+}  // namespace
+
+std::string sha256_hex(std::string_view bytes) {
+  std::array<Word, 8> hash{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                           0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  const std::string message = padded(bytes);
+  for (std::size_t at = 0; at < message.size(); at += 64) absorb(hash, message.data() + at);
+  std::string out;
+  for (const Word word : hash)
+    for (int shift = 28; shift >= 0; shift -= 4) out += "0123456789abcdef"[word >> shift & 15];
+  return out;
+}
+
+}  // namespace krait::testing_support
