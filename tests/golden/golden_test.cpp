@@ -34,6 +34,12 @@ json read_json(const fs::path& path) {
   return json::parse(read_file(path));
 }
 
+/// The rows of index.json.
+const json& index() {
+  static const json rows = read_json(folder() / "index.json").at("cases");
+  return rows;
+}
+
 /// "group/case" of every file below the folder with this extension.
 std::set<std::string> files_with(const std::string& extension) {
   std::set<std::string> out;
@@ -75,7 +81,7 @@ TEST(Sha256, AgreesWithPublishedVectors) {
 
 TEST(Golden, IndexSidecarsAndDataFilesNameTheSameCases) {
   std::set<std::string> indexed;
-  for (const json& row : read_json(folder() / "index.json").at("cases")) {
+  for (const json& row : index()) {
     const std::string group = row.at("group"), name = row.at("name");
     EXPECT_TRUE(indexed.insert(group + "/" + name).second) << group << "/" << name << " twice";
     EXPECT_EQ(row.at("file"), group + "/" + name + ".safetensors");
@@ -86,7 +92,7 @@ TEST(Golden, IndexSidecarsAndDataFilesNameTheSameCases) {
 }
 
 TEST(Golden, DataHasTheSizeAndSumOfItsSidecarAndOfTheIndex) {
-  for (const json& row : read_json(folder() / "index.json").at("cases")) {
+  for (const json& row : index()) {
     const std::string name = row.at("file");
     const json sidecar = read_json((folder() / name).replace_extension(".json"));
     const std::string bytes = read_file(folder() / name);
