@@ -1,0 +1,154 @@
+// The hand-written RMSNorm. A group is read twice, the second time from L1 or L2: once for the sum
+// of squares (with the gate first, x * silu(z) is left in out on the way), once to scale.
+
+// clang-format off: this order is part of Highway's scheme
+#include "krait/numerics/hwy_targets.hpp"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "krait/cpu/rmsnorm.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "krait/cpu/vec_math-inl.hpp"
+// clang-format on
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "krait/cpu/rmsnorm.hpp"
+#include "krait/cpu/target_name.hpp"
+#include "krait/numerics/cpu_target.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace krait::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
+constexpr std::int64_t kSums =
+    32;  // partial sums: two AVX-512 adds in flight, and few enough to fold
+static_assert(kSums % kLanes == 0);
+
+/// A vector of up to kLanes floats; lanes past `count` are 0 (so they add nothing).
+HWY_INLINE V load_some(const float* p, std::int64_t count) {
+  if (count >= kLanes) return hn::LoadU(D(), p);
+  alignas(64) float padded[kLanes] = {};
+  std::copy_n(p, count, padded);
+  return hn::Load(D(), padded);
+}
+HWY_INLINE void store_some(V v, std::int64_t count, float* p) {
+  if (count >= kLanes) return hn::StoreU(v, D(), p);
+  alignas(64) float padded[kLanes];
+  hn::Store(v, D(), padded);
+  std::copy_n(padded, count, p);
+}
+
+/// Folds kSums partial sums 32 -> 16 -> .. -> 1.
+float fold(float* sums) {
+  for (std::int64_t half = kSums / 2; half > 0; half /= 2)
+    for (std::int64_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+  return sums[0];
+}
+
+/// Adds x^2 of one vector to the partial sums it belongs to.
+HWY_INLINE void accumulate(V x, V& sum) {
+  sum = hn::Add(sum, hn::Mul(x, x));
+}
+
+/// Sum of x^2 over n floats; with z, x is x * silu(z), which is left in out.
+template <bool kGate>
+float sum_of_squares(const float* x, const float* z, std::int64_t n, float* out) {
+  const D d;
+  constexpr std::int64_t kVectors = kSums / kLanes;
+  V sums[kVectors];
+  for (V& s : sums) s = hn::Zero(d);
+  for (std::int64_t i = 0; i < n; i += kSums) {
+    for (std::int64_t k = 0; k < kVectors; ++k) {
+      const std::int64_t at = i + k * kLanes, left = n - at;
+      if (left <= 0) break;
+      V v = load_some(x + at, left);
+      if constexpr (kGate) {
+        v = hn::Mul(v, silu(d, load_some(z + at, left)));
+        store_some(v, left, out + at);
+      }
+      accumulate(v, sums[k]);
+    }
+  }
+  alignas(64) float partial[kSums];
+  for (std::int64_t k = 0; k < kVectors; ++k) hn::Store(sums[k], d, partial + k * kLanes);
+  return fold(partial);
+}
+
+/// out = x * rstd * weight * silu(z), the last two if given.
+template <bool kWeight, bool kGate>
+void scale(const float* x, float rstd, const float* weight, const float* z, std::int64_t n,
+           float* out) {
+  const D d;
+  const V r = hn::Set(d, rstd);
+  for (std::int64_t i = 0; i < n; i += kLanes) {
+    V v = hn::Mul(load_some(x + i, n - i), r);
+    if constexpr (kWeight) v = hn::Mul(v, load_some(weight + i, n - i));
+    if constexpr (kGate) v = hn::Mul(v, silu(d, load_some(z + i, n - i)));
+    store_some(v, n - i, out + i);
+  }
+}
+
+void norm_group(const RmsNormArgs<float>& s, std::int64_t first) {
+  const std::int64_t n = s.group_size;
+  const float *x = s.x + first, *z = s.z ? s.z + first : nullptr;
+  const float* weight = s.weight ? s.weight + first % s.width : nullptr;
+  float* out = s.out + first;
+  const bool gate_first = z && !s.norm_before_gate, gate_last = z && s.norm_before_gate;
+  const float squares = gate_first ? sum_of_squares<true>(x, z, n, out)
+                                   : sum_of_squares<false>(x, nullptr, n, nullptr);
+  const float rstd = 1 / std::sqrt(squares / static_cast<float>(n) + s.eps);
+  const float* from = gate_first ? out : x;
+  if (weight && gate_last)
+    scale<true, true>(from, rstd, weight, z, n, out);
+  else if (weight)
+    scale<true, false>(from, rstd, weight, nullptr, n, out);
+  else if (gate_last)
+    scale<false, true>(from, rstd, nullptr, z, n, out);
+  else
+    scale<false, false>(from, rstd, nullptr, nullptr, n, out);
+}
+
+void norm_rows(const RmsNormArgs<float>& s, std::int64_t first, std::int64_t count) {
+  for (std::int64_t i = first * s.width; i < (first + count) * s.width; i += s.group_size)
+    norm_group(s, i);
+}
+
+const char* norm_target() {
+  return target_name(HWY_TARGET);
+}
+
+}  // namespace
+}  // namespace krait::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace krait {
+namespace {
+
+HWY_EXPORT(norm_rows);
+HWY_EXPORT(norm_target);
+
+// Floats a task: 64 KiB, long enough to pay for handing it out, short enough for even shares.
+constexpr std::int64_t kFloatsATask = 16 * 1024;
+
+}  // namespace
+
+const char* rmsnorm(const RmsNormArgs<float>& s, ThreadPool& pool) {
+  apply_cpu_override();
+  const std::int64_t rows = std::max<std::int64_t>(1, kFloatsATask / s.width);
+  const std::int64_t tasks = (s.rows + rows - 1) / rows;
+  pool.run(static_cast<std::size_t>(tasks), [&](std::size_t task, std::size_t) {
+    const std::int64_t first = static_cast<std::int64_t>(task) * rows;
+    HWY_DYNAMIC_DISPATCH(norm_rows)(s, first, std::min(rows, s.rows - first));
+  });
+  return HWY_DYNAMIC_DISPATCH(norm_target)();
+}
+
+}  // namespace krait
+#endif  // HWY_ONCE
