@@ -1,0 +1,50 @@
+#pragma once
+
+// What commands show: tables and bars as text, the write to standard output, progress on a
+// terminal.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace krait::app {
+
+/// Columns padded to their widest cell, two spaces between them, no trailing spaces.
+class TextTable {
+ public:
+  explicit TextTable(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// A share from 0 to 1 as `width` cells: "######....".
+[[nodiscard]] std::string bar(double share, int width);
+/// The shortest decimal of three significant digits: "1.23e-07", "0.5", "inf".
+[[nodiscard]] std::string short_number(double value);
+/// Words broken into lines of at most `width` characters, each with `indent` spaces in front.
+[[nodiscard]] std::string wrapped(std::string_view text, int indent, int width);
+
+enum class Written { kAll, kPipeClosed, kFailed };
+/// Writes everything to standard output. kFailed leaves the reason in errno.
+[[nodiscard]] Written write_stdout(std::string_view text);
+
+/// While it lives, and from the third second on, shows what is being done on standard error. Does
+/// nothing if standard error is not a terminal.
+class Progress {
+ public:
+  explicit Progress(std::string what);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void update(std::string what);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace krait::app
