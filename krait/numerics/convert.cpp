@@ -102,13 +102,10 @@ IntRange range_of(DType dtype) {
       return {0, 65535};
     case DType::kI8:
       return {-128, 127};
-    case DType::kU8:
-      return {0, 255};
     default:
-      break;
+      KRAIT_ASSERT(dtype == DType::kU8);
+      return {0, 255};
   }
-  KRAIT_ASSERT(!"a type without an integer range");
-  return {};
 }
 
 std::uint64_t low_bits(std::uint64_t bits, DType dtype) {
