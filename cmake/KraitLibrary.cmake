@@ -44,6 +44,11 @@ function(krait_test name)
   target_compile_definitions(${name} PRIVATE
                              KRAIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                              KRAIT_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  # tests_LABEL builds the executables of one label and nothing else.
+  if(NOT TARGET tests_${arg_LABEL})
+    add_custom_target(tests_${arg_LABEL})
+  endif()
+  add_dependencies(tests_${arg_LABEL} ${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABEL}" ENVIRONMENT "${arg_ENVIRONMENT}")
 endfunction()
