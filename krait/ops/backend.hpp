@@ -2,9 +2,9 @@
 
 // The seam between operators and what runs them.
 //   ref               float64 reference
-//   cpu               Krait's f32 kernels on this CPU
-//   neuron:M          the simulated NeuronCore M with the operator's best kernel
-//   neuron:M/KERNEL   with a named kernel
+//   cpu               Krait's f32 kernels on this CPU; cpu:naive, cpu:compiler: the other forms
+//   neuron:M          the simulated NeuronCore M with the operator's custom kernel of least
+//   predicted time neuron:M/KERNEL   with a named kernel
 
 #include <memory>
 #include <string>
@@ -21,6 +21,9 @@ class Backend {
   /// Runs one call forward. Outputs by name ("out", "last_state").
   /// @throws UserError if the backend cannot run this call; what() says why and the remedy
   [[nodiscard]] virtual TensorMap run(const Operator& op, const Call& call) = 0;
+  /// What the last run() used, to the kernel: "neuron:trn2/scan_hardware". name() before the first
+  /// run.
+  [[nodiscard]] virtual std::string ran() const { return name(); }
   /// The precision whose tolerance a result of this backend is held to: "float64", "float32", ...
   [[nodiscard]] virtual std::string_view precision() const = 0;
 };
@@ -30,6 +33,7 @@ struct BackendOptions {
 };
 
 /// @throws UserError for an unknown backend, machine or kernel, with the nearest names
-[[nodiscard]] std::unique_ptr<Backend> make_backend(std::string_view spec, const BackendOptions& options = {});
+[[nodiscard]] std::unique_ptr<Backend> make_backend(std::string_view spec,
+                                                    const BackendOptions& options = {});
 
 }  // namespace krait::ops

@@ -1,7 +1,8 @@
 #pragma once
 
-// One entry an operator joins everything known of it: parameters, random inputs, reference, CPU forms,
-// device kernels, counts and tolerances. Lists, commands, tests and the map read the entries.
+// One entry an operator joins everything known of it: parameters, random inputs, reference, CPU
+// forms, device kernels, counts and tolerances. Lists, commands, tests and the map read the
+// entries.
 
 #include <cstdint>
 #include <map>
@@ -26,9 +27,9 @@ struct Call {
 
 /// Arithmetic and the least traffic of one call; what a roofline needs.
 struct Counts {
-  double flops = 0;       // add, multiply: 1 each; fma: 2
-  double exps = 0;        // exponentials (and other transcendental functions)
-  double min_bytes = 0;   // every input read once, every output written once
+  double flops = 0;      // add, multiply: 1 each; fma: 2
+  double exps = 0;       // exponentials (and other transcendental functions)
+  double min_bytes = 0;  // every input read once, every output written once
 };
 
 /// max|got - expected| <= atol + rtol * max|expected|, per tensor.
@@ -40,17 +41,30 @@ struct Tolerance {
 /// The forms of the measured axis of the map.
 enum class CpuForm : std::uint8_t { kNaive, kCompiler, kCustom };
 
+/// An attribute that an operator knows. One that does not run describes the tensors (batch, has_z,
+/// ..): it may be given, and must then agree with them.
+struct AttrSpec {
+  std::string name;
+  bool runs = false;
+  std::string help;
+};
+
 struct Operator {
-  std::string_view name;                  // "selective_scan"
-  std::vector<std::string> aliases;       // other accepted names
-  std::string_view golden_group;          // group of the golden cases
+  std::string_view name;             // "selective_scan"
+  std::vector<std::string> aliases;  // other accepted names
+  std::string_view golden_group;     // group of the golden cases
   std::string_view summary;
-  std::vector<ParamSpec> params;          // shapes and seed
-  Tolerance f32_tolerance;                // of an f32 implementation against the reference, argued beside it
+  std::vector<ParamSpec> params;  // shapes and seed
+  std::vector<AttrSpec> attributes;
+  Tolerance f32_tolerance;  // of an f32 implementation against the reference, argued beside it
+  /// Shapes, dtypes and attributes of make_call, without data. @throws UserError if they contradict
+  kernels::Problem (*make_problem)(const Params& params);
   /// Random inputs and attributes for parameter values; a pure function of them (seed included).
   Call (*make_call)(const Params& params);
-  /// Checks shapes, dtypes and attributes. @throws UserError naming the argument
-  void (*validate)(const Call& call);
+  /// Checks names, shapes, dtypes and attributes. @throws UserError naming the argument
+  void (*validate)(const kernels::Problem& problem);
+  /// Shapes of the outputs of a valid problem.
+  std::map<std::string, Shape> (*output_shapes)(const kernels::Problem& problem);
   /// Float64 reference. Outputs are F64.
   TensorMap (*reference)(const Call& call);
   /// The float32 forms on the CPU. Outputs are F32.
@@ -62,7 +76,7 @@ struct Operator {
     [[nodiscard]] virtual TensorMap outputs() const = 0;
   };
   std::unique_ptr<Prepared> (*prepare)(const Call& call, CpuForm form, ThreadPool& pool);
-  Counts (*counts)(const Call& call);
+  Counts (*counts)(const kernels::Problem& problem);
 };
 
 /// All operators, in list order.
@@ -72,6 +86,9 @@ struct Operator {
 /// The operator whose golden_group this is, or nullptr.
 [[nodiscard]] const Operator* operator_of_group(std::string_view group);
 
+/// Checks a call. @throws UserError naming the argument
+void validate(const Operator& op, const Call& call);
+
 /// What a device kernel is asked to build for a call.
 [[nodiscard]] kernels::Problem problem_of(const Call& call);
 
@@ -80,8 +97,12 @@ struct Difference {
   std::string tensor;
   double max_abs = 0;
   double max_expected = 0;
-  [[nodiscard]] double relative() const { return max_expected > 0 ? max_abs / max_expected : max_abs; }
-  [[nodiscard]] bool within(const Tolerance& t) const { return max_abs <= t.atol + t.rtol * max_expected; }
+  [[nodiscard]] double relative() const {
+    return max_expected > 0 ? max_abs / max_expected : max_abs;
+  }
+  [[nodiscard]] bool within(const Tolerance& t) const {
+    return max_abs <= t.atol + t.rtol * max_expected;
+  }
 };
 /// One entry a tensor of `expected`; a missing tensor, another shape or any NaN gives infinity.
 [[nodiscard]] std::vector<Difference> compare(const TensorMap& got, const TensorMap& expected);
