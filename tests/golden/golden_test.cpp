@@ -15,15 +15,14 @@
 #include <vector>
 
 #include "krait/base/file.hpp"
+#include "krait/base/sha256.hpp"
 #include "krait/tensor/safetensors.hpp"
-#include "tests/golden/sha256.hpp"
 
 namespace krait {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-using testing_support::sha256_hex;
 
 const fs::path& folder() {
   static const fs::path path = fs::path(KRAIT_SOURCE_DIR) / "tests" / "golden";

@@ -1,10 +1,10 @@
-#include "tests/golden/sha256.hpp"
+#include "krait/base/sha256.hpp"
 
 #include <array>
 #include <bit>
 #include <cstdint>
 
-namespace krait::testing_support {
+namespace krait {
 namespace {
 
 using Word = std::uint32_t;
@@ -81,4 +81,4 @@ std::string sha256_hex(std::string_view bytes) {
   return out;
 }
 
-}  // namespace krait::testing_support
+}  // namespace krait

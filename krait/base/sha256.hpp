@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace krait {
+
+/// The SHA-256 of bytes in lower-case hexadecimal (FIPS 180-4). Identifies files; plain, not
+/// constant-time.
+[[nodiscard]] std::string sha256_hex(std::string_view bytes);
+
+}  // namespace krait
