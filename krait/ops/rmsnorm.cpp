@@ -49,7 +49,7 @@ std::vector<ParamSpec> params() {
       size_param("width", 1024, "channels of a vector"),
       group_size,
       flag_param("has_weight", true, "with a weight a channel"),
-      flag_param("has_z", true, "with the gate silu(z)"),
+      flag_param("has_z", false, "with the gate silu(z)"),
       flag_param("norm_before_gate", true, "gate after the norm (Mamba-3), else before (Mamba-2)"),
       ParamSpec{.name = "eps",
                 .kind = ParamKind::kReal,
