@@ -145,6 +145,7 @@ void check_range(const HeaderEntry& entry, DType dtype, std::uint64_t data_bytes
 void check_tiling(const std::vector<HeaderEntry>& entries, std::uint64_t data_bytes,
                   const std::string& source) {
   std::vector<const HeaderEntry*> order;
+  order.reserve(entries.size());
   for (const HeaderEntry& entry : entries) order.push_back(&entry);
   std::sort(order.begin(), order.end(), [](const HeaderEntry* a, const HeaderEntry* b) {
     return std::tie(a->offsets, a->name) < std::tie(b->offsets, b->name);
@@ -232,7 +233,7 @@ std::string_view as_text(const T* data, std::size_t bytes) {
 
 }  // namespace
 
-SafetensorsFile parse_safetensors(std::shared_ptr<std::byte> bytes, std::size_t size,
+SafetensorsFile parse_safetensors(const std::shared_ptr<std::byte>& bytes, std::size_t size,
                                   const std::string& source) {
   const std::uint64_t length = header_length(bytes.get(), size, source);
   Header header = detail::parse_header(as_text(bytes.get() + kLengthBytes, length), source);
@@ -253,8 +254,8 @@ SafetensorsFile parse_safetensors(std::shared_ptr<std::byte> bytes, std::size_t 
 }
 
 SafetensorsFile read_safetensors(const std::filesystem::path& path) {
-  auto [bytes, size] = map_file(path);
-  return parse_safetensors(std::move(bytes), size, path.string());
+  const auto [bytes, size] = map_file(path);
+  return parse_safetensors(bytes, size, path.string());
 }
 
 void write_safetensors(const std::filesystem::path& path, const TensorMap& tensors,

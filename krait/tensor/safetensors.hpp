@@ -33,8 +33,8 @@ struct SafetensorsFile {
 /// @throws UserError that names the file and the tensor, with the offending numbers
 [[nodiscard]] SafetensorsFile read_safetensors(const std::filesystem::path& path);
 /// The same checks on bytes in memory (`source` names them in messages). The tensors share `bytes`.
-[[nodiscard]] SafetensorsFile parse_safetensors(std::shared_ptr<std::byte> bytes, std::size_t size,
-                                                const std::string& source);
+[[nodiscard]] SafetensorsFile parse_safetensors(const std::shared_ptr<std::byte>& bytes,
+                                                std::size_t size, const std::string& source);
 /// Writes atomically; header padded with spaces to 8 bytes, larger dtypes first, then by name.
 /// @throws UserError if a dtype has no name in the format, a name or metadata text is not UTF-8, a
 /// tensor is named "__metadata__" or was default-constructed, or the file cannot be written
