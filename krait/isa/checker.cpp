@@ -96,14 +96,35 @@ void Checker::per_partition(std::string_view name, const Tile& t, const Tile& li
           "slice one column over the same partitions");
 }
 
-void Checker::tile(std::string_view name, const Tile& t) {
-  if (!t.present()) return;
+bool Checker::tile(std::string_view name, const Tile& t, bool by_dma) {
+  if (!t.present()) return true;
   const auto bad = [&](std::string_view rule, const std::string& what, std::string_view fix) {
     violations_.push_back({std::string(rule), cat(name, " ", what), describe(t), std::string(fix)});
   };
-  for (std::size_t d = 0; d < t.rank; ++d)
-    if (t.dims[d].count < 1) return bad("empty-tile", "has a dimension without elements", "skip empty tiles");
-  if (t.in_hbm()) return;
+  if (t.rank < 1 || t.rank > kMaxFreeDims) {
+    violations_.push_back({"access-pattern", cat(name, " has ", int{t.rank}, " free dimensions"),
+                           cat(t.partitions, " partitions"), "use 1 to 4 free dimensions"});
+    return false;
+  }
+  for (std::size_t d = 0; d < t.rank; ++d) {
+    if (t.dims[d].count >= 1) continue;
+    bad("empty-tile", "has a dimension without elements", "skip empty tiles");
+    return false;
+  }
+  if (!t.in_range()) {
+    bad("access-pattern", "is larger than any memory", "check the counts and steps");
+    return false;
+  }
+  if (t.offset % t.element_bytes() != 0)
+    bad("alignment", cat("starts at byte ", t.offset, ", inside an element"),
+        cat("start at a multiple of ", t.element_bytes(), " bytes"));
+  if (t.in_hbm()) return true;
+  if (by_dma) {
+    if (t.partition + t.partitions > kPartitions)
+      bad("partition-start", cat("reaches past partition 127: ", t.partition, " + ", t.partitions),
+          "use fewer partitions");
+    return true;
+  }
   if (!legal_start(t))
     bad("partition-start", cat("starts at partition ", t.partition, " with ", t.partitions, " partitions"),
         "start at 0 (65..128 partitions), 0 or 64 (33..64), or 0, 32, 64, 96 (up to 32)");
@@ -115,6 +136,7 @@ void Checker::tile(std::string_view name, const Tile& t) {
     if (t.dims[d].step > 32767 || t.dims[d].step < -32768 || t.dims[d].count > 65535)
       bad("access-pattern", "has a step beyond int16 or a count beyond uint16",
           "split the access or choose a denser layout");
+  return true;
 }
 
 }  // namespace krait::isa

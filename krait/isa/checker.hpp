@@ -45,8 +45,11 @@ class Checker {
   /// [P, 1] of any dtype.
   void per_partition(std::string_view name, const Tile& t, const Tile& like);
 
-  /// The rules of every on-chip tile: start partition, capacity, PSUM bank, counts, dtype alignment.
-  void tile(std::string_view name, const Tile& t);
+  /// The rules of every tile: it has elements, starts at a multiple of its element size and, on
+  /// chip, suits the engines' ports (start partition, counts and steps); DMA reaches any partition
+  /// and has no such ports. Bounds and PSUM banks need the program (ir/verify).
+  /// @return false if the tile is so malformed that no other rule can be asked
+  bool tile(std::string_view name, const Tile& t, bool by_dma = false);
 
  private:
   const MachineSpec& machine_;

@@ -47,7 +47,8 @@ std::string attr_text(float value) {
 
 std::string attr_text(const IotaPattern& p) {
   std::string out = cat("(", p.offset, ",", p.multiplier);
-  for (std::size_t d = 0; d < p.rank; ++d) out += cat(",", p.dims[d].count, "*", p.dims[d].step);
+  for (std::size_t d = 0; d < p.rank && d < kMaxFreeDims; ++d)
+    out += cat(",", p.dims[d].count, "*", p.dims[d].step);
   return out + ")";
 }
 

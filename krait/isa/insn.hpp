@@ -32,6 +32,7 @@ struct InsnInfo {
   std::string_view summary;
   std::string_view formula;  // of the meaning, one line
   Source cost_source;
+  bool by_dma = false;  // operands are reached by DMA: the ports' rules on tiles do not apply
 };
 
 template <class T>

@@ -8,9 +8,17 @@
 namespace krait::isa {
 
 inline void check_pattern(Checker& c, const IotaPattern& pattern, const Tile& dst) {
-  c.require(pattern.rank >= 1 && pattern.rank <= kMaxFreeDims && pattern.size() == dst.free_size(),
-            "iota-pattern", "the pattern must have as many positions as dst has elements per partition",
-            attr_text(pattern) + ", dst = " + describe(dst), "multiply the pattern's counts out to dst's size");
+  bool encodable = pattern.rank >= 1 && pattern.rank <= kMaxFreeDims;
+  for (std::size_t d = 0; encodable && d < pattern.rank; ++d)
+    encodable = pattern.dims[d].count >= 1 && pattern.dims[d].count <= 32767 &&
+                pattern.dims[d].step >= INT32_MIN && pattern.dims[d].step <= INT32_MAX;
+  c.require(encodable, "iota-pattern",
+            "the pattern needs 1 to 4 dimensions, counts of 1 to 32767, 32-bit steps",
+            attr_text(pattern), "split the instruction or drop dimensions");
+  c.require(!encodable || pattern.size() == dst.free_size(), "iota-pattern",
+            "the pattern must have as many positions as dst has elements per partition",
+            attr_text(pattern) + ", dst = " + describe(dst),
+            "multiply the pattern's counts out to dst's size");
 }
 
 /// Calls fn(i, value) for every position of partition p, in order. 32-bit wrap-around.

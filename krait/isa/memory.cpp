@@ -1,6 +1,7 @@
 #include "krait/isa/memory.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -186,12 +187,52 @@ std::span<const float> Memory::load(const Tile& t, int p) {
   for_each_line(t, [&](std::int64_t offset, std::int64_t count, std::int64_t step) {
     const auto line = out.subspan(filled, static_cast<std::size_t>(count));
     filled += line.size();
-    if (!shadow) return load_row(t.dtype, address + offset * bytes, step, line);
-    for (std::int64_t i = 0; i < count; ++i)
-      line[static_cast<std::size_t>(i)] =
-          *at.region->shadow(at.row, at.offset + (offset + i * step) * bytes);
+    load_row(t.dtype, address + offset * bytes, step, line);
+    if (shadow) load_unrounded(t, at, at.offset + offset * bytes, step, line);
   });
   return out;
+}
+
+// Replaces the values of `line` by their shadows where these round to the same value: then nothing
+// has written the bytes since. NaN and the sign of 0 need no shadow.
+void Memory::load_unrounded(const Tile& t, const Place& at, std::int64_t begin, std::int64_t step,
+                            std::span<float> line) {
+  const std::int64_t bytes = t.element_bytes();
+  std::int64_t offset = begin;
+  for (float& value : line) {
+    const float unrounded = *at.region->shadow(at.row, offset);
+    const float rounded = round_to(t.dtype, unrounded);
+    if (unrounded != 0 && (rounded == value || (std::isnan(rounded) && std::isnan(value))))
+      value = unrounded;
+    offset += step * bytes;
+  }
+}
+
+std::span<std::int32_t> Memory::scratch_ints(std::size_t n) {
+  ints_.resize(n);
+  return ints_;
+}
+
+void Memory::store_ints(const Tile& dst, int p, std::span<const std::int32_t> row) {
+  if (dst.dtype != DType::kI32 && dst.dtype != DType::kU32) {
+    const std::span<float> values = scratch(row.size());
+    for (std::size_t i = 0; i < row.size(); ++i) values[i] = static_cast<float>(row[i]);
+    return store(dst, p, values);
+  }
+  bytes_.resize(row.size() * sizeof(std::int32_t));
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const std::int32_t value = dst.dtype == DType::kU32 ? std::max(row[i], 0) : row[i];
+    std::memcpy(bytes_.data() + i * sizeof value, &value, sizeof value);
+  }
+  const Place at = place(dst, p);
+  const std::int64_t bytes = dst.element_bytes();
+  std::int64_t done = 0;
+  for_each_line(dst, [&](std::int64_t offset, std::int64_t count, std::int64_t step) {
+    const std::int64_t begin = at.offset + offset * bytes;
+    scatter(bytes_.data() + done * bytes, at.region->at(at.row, begin), count, step, bytes);
+    mark(*at.region, at.row, begin, count, step, bytes, ByteState::kWritten);
+    done += count;
+  });
 }
 
 float Memory::load1(const Tile& t, int p) { return load(t, p)[0]; }
@@ -216,7 +257,8 @@ void Memory::store(const Tile& dst, int p, std::span<const float> row, ByteState
     done += line.size();
     const std::int64_t begin = at.offset + offset * bytes;
     if (!in_place) {
-      Rounding rounding = options_.mode;
+      // A shadow must round to the bytes beside it (load_unrounded): nearest even.
+      Rounding rounding = shadow ? Rounding{} : options_.mode;
       rounding.counter = rounding_counter_;
       if (rounding.mode == RoundingMode::kStochastic) rounding_counter_ += line.size();
       store_row(dst.dtype, line, at.region->at(at.row, begin), step, rounding);

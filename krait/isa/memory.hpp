@@ -3,8 +3,10 @@
 // The memories that instructions compute on, and row access for their execute functions.
 //
 // Every byte has a state (never written, written by an engine or DMA, written by TensorE): reads of
-// bytes never written are reported, once an instruction. With rounding off, 16- and 8-bit floats keep
-// their unrounded f32 value in a shadow, so that a run shows what a simulator that does not round sees.
+// bytes never written are reported, once an instruction. With rounding off, 16- and 8-bit floats
+// keep their unrounded f32 value in a shadow, so that a run shows what a simulator that does not
+// round sees. The bytes still hold the rounded value; a shadow counts only while it rounds to them,
+// so that bytes written in another way (input tensors, another dtype) are never shown an old value.
 
 #include <cstddef>
 #include <cstdint>
@@ -103,6 +105,11 @@ class Memory {
   void store1(const Tile& dst, int p, float value) { store(dst, p, {&value, 1}); }
   /// A scratch row of n floats, valid until the next begin_row().
   [[nodiscard]] std::span<float> scratch(std::size_t n);
+  /// A row of n integers, valid until the next call.
+  [[nodiscard]] std::span<std::int32_t> scratch_ints(std::size_t n);
+  /// Converts integers to dst's dtype: 32-bit types exactly (u32: negative values give 0), others
+  /// through f32 like store.
+  void store_ints(const Tile& dst, int p, std::span<const std::int32_t> row);
   /// Releases the scratch rows.
   void begin_row() { used_ = 0; }
   /// Copies partition rows bit for bit (equal dtypes), or through f32.
@@ -118,6 +125,8 @@ class Memory {
 
  private:
   void check_written(const Tile& t, int p);
+  void load_unrounded(const Tile& t, const Place& at, std::int64_t begin, std::int64_t step,
+                      std::span<float> line);
   void mark(Region& region, std::int64_t row, std::int64_t begin, std::int64_t count,
             std::int64_t step, std::int64_t bytes, ByteState by) const;
 
@@ -126,6 +135,7 @@ class Memory {
   std::vector<Region> hbm_;
   std::vector<std::vector<float>> scratch_;
   std::size_t used_ = 0;
+  std::vector<std::int32_t> ints_;
   std::vector<std::byte> bytes_;
   std::uint64_t rounding_counter_ = 0;
   std::string_view instruction_;

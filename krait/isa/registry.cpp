@@ -39,8 +39,11 @@ const InsnDef& find_instruction(std::string_view name) {
 
 std::vector<Violation> check(const InsnDef& def, const void* self, const MachineSpec& machine) {
   Checker checker(machine);
-  for_each_tile(def, self, [&](const FieldInfo& field, const Tile& tile) { checker.tile(field.name, tile); });
-  def.check(self, checker);
+  bool usable = true;
+  for_each_tile(def, self, [&](const FieldInfo& field, const Tile& tile) {
+    usable = checker.tile(field.name, tile, def.info.by_dma) && usable;
+  });
+  if (usable) def.check(self, checker);
   return checker.violations();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "krait/base/text.hpp"
 
@@ -100,6 +101,22 @@ std::int64_t Tile::inner_run() const {
   return run;
 }
 
+bool Tile::in_range() const {
+  constexpr std::int64_t kMost = std::int64_t{1} << 48;
+  const auto small = [](std::int64_t v) { return -kMost <= v && v <= kMost; };
+  if (rank < 1 || rank > kMaxFreeDims || !small(offset) || !small(partition_step)) return false;
+  std::int64_t elements = 1;
+  double reach =
+      std::abs(static_cast<double>(partition_step)) * partitions;  // exact enough to compare
+  for (std::size_t d = 0; d < rank; ++d) {
+    if (!small(dims[d].step) || !small(dims[d].count)) return false;
+    if (__builtin_mul_overflow(elements, dims[d].count, &elements) || !small(elements))
+      return false;
+    reach += std::abs(static_cast<double>(dims[d].step) * static_cast<double>(dims[d].count));
+  }
+  return reach <= static_cast<double>(kMost);
+}
+
 std::int64_t Tile::inner_step() const {
   for (std::size_t d = rank; d-- > 0;)
     if (dims[d].count > 1) return dims[d].step;
@@ -123,7 +140,9 @@ std::optional<ParsedTile> parse_tile(std::string_view text) {
   Tile& t = out.tile;
   if (!read_space(in, t)) return std::nullopt;
   in.take(".");
-  t.buffer = static_cast<std::uint32_t>(in.number());
+  const std::int64_t buffer = in.number();
+  if (buffer < 0 || buffer > UINT32_MAX) return std::nullopt;
+  t.buffer = static_cast<std::uint32_t>(buffer);
   in.take("[");
   const std::int64_t first = in.number();
   in.take(t.in_hbm() ? "/" : "+");
@@ -143,11 +162,12 @@ std::optional<ParsedTile> parse_tile(std::string_view text) {
   if (!in.ok || !dtype) return std::nullopt;
   t.dtype = *dtype;
   read_dims(in, t);
-  if (!in.ok || !in.text.empty()) return std::nullopt;
+  if (!in.ok || !in.text.empty() || out.offset_text.empty()) return std::nullopt;
   if (const auto constant = parse_int(out.offset_text)) {
     t.offset = *constant;
     out.offset_text.clear();
   }
+  if (!t.in_range()) return std::nullopt;
   return out;
 }
 

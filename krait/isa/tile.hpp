@@ -70,6 +70,9 @@ struct Tile {
   [[nodiscard]] std::int64_t inner_run() const;
   /// Step of the innermost dimension with more than one position (1 if there is none), elements.
   [[nodiscard]] std::int64_t inner_step() const;
+  /// False if rank, sizes or distances are beyond any machine (2^48), so that the functions above
+  /// would overflow. Borders that take tiles from outside ask this first.
+  [[nodiscard]] bool in_range() const;
   bool operator==(const Tile&) const = default;
 };
 

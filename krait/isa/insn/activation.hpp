@@ -6,9 +6,11 @@
 namespace krait::isa {
 
 /// dst[p,i] = fn(data[p,i] * scale[p] + bias[p]);  reduce_res[p] = sum over i, if given.
-/// scale and bias are constants or [P, 1] f32. x*scale and +bias are rounded to f32 one after the
-/// other (assumed), fn is correctly rounded (assumed: the tables' accuracy is not published); the sum
-/// takes the f32 values before rounding to dst's dtype, in order. Source: ISA32, neuroncore 5.3, 5.7.
+/// scale is a constant or [P, 1] f32, bias a constant or [P, 1] of any dtype but tf32; a bias of 0
+/// is not added (so -0 stays -0). x*scale and +bias are rounded to f32 one after the other
+/// (assumed), fn is correctly rounded (assumed: the tables' accuracy is not published); the sum
+/// takes the f32 values before rounding to dst's dtype, in order. Source: ISA32,
+/// neuroncore 5.3, 5.7.
 struct Activation {
   Tile dst, data;   // [P, F]
   Tile reduce_res;  // [P, 1], optional
@@ -34,7 +36,11 @@ struct Activation {
     c.on_chip("dst", dst), c.on_chip("data", data);
     c.same_shape("dst", dst, "data", data);
     c.vector_operand("scale", scale, dst);
-    if (bias.is_tile()) c.per_partition("bias", bias.tile, dst);
+    if (bias.is_tile()) {
+      c.per_partition("bias", bias.tile, dst);
+      c.require(bias.tile.dtype != DType::kTf32, "operand-dtype", "bias must not be tf32",
+                describe(bias), "keep it in f32, f16 or bf16");
+    }
     c.require(bias.is_tile() || bias.value == 0 || c.machine().isa.activation_constant_bias,
               "activation-bias", "a constant bias other than 0 needs v3 or later", describe(bias),
               "put the constant into a [P, 1] tile (memset)");

@@ -18,7 +18,9 @@ struct DmaCopy {
       .engine = Engine::kSync,
       .summary = "copy between HBM and SBUF, with cast",
       .formula = "dst[p,i] = src[p,i]",
-      .cost_source = {Evidence::kDerived, "neuroncore 4.3: descriptor_ns + max(b, 512) / rate per descriptor"}};
+      .cost_source = {Evidence::kDerived,
+                      "neuroncore 4.3: descriptor_ns + max(b, 512) / rate per descriptor"},
+      .by_dma = true};
 
   static constexpr auto fields() {
     using T = DmaCopy;

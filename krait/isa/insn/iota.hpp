@@ -32,9 +32,9 @@ struct Iota {
   void execute(Memory& m) const {
     for (int p = 0; p < dst.partitions; ++p) {
       m.begin_row();
-      const auto row = m.scratch(static_cast<std::size_t>(dst.free_size()));
-      for_each_value(pattern, p, [&](std::size_t i, std::int32_t v) { row[i] = static_cast<float>(v); });
-      m.store(dst, p, row);
+      const auto row = m.scratch_ints(static_cast<std::size_t>(dst.free_size()));
+      for_each_value(pattern, p, [&](std::size_t i, std::int32_t v) { row[i] = v; });
+      m.store_ints(dst, p, row);
     }
   }
 

@@ -1,5 +1,6 @@
 #include "krait/isa/insn/nc_matmul.hpp"
 
+#include "krait/base/text.hpp"
 #include "krait/linalg/fixed_order.hpp"
 
 namespace krait::isa {
@@ -56,8 +57,10 @@ void NcMatmul::check(Checker& c) const {
   const auto& t = c.machine().tensor;
   c.require(stationary.free_size() <= t.columns, "matmul-size", "stationary has more than 128 columns",
             describe(stationary), "cut M into pieces of 128");
-  c.require(moving.free_size() <= t.max_moving_f32, "matmul-size",
-            "moving has too many columns for one product", describe(moving), "cut N into pieces of 512");
+  const int most = dst.dtype == DType::kBf16 ? t.max_moving_bf16 : t.max_moving_f32;
+  c.require(moving.free_size() <= most, "matmul-size",
+            "moving has too many columns for one product", describe(moving),
+            cat("cut N into pieces of ", most));
   c.require(dst.partitions == stationary.free_size() && dst.free_size() == moving.free_size(),
             "matmul-shape", "dst must be [stationary columns, moving columns]",
             describe(dst) + ", " + describe(stationary) + ", " + describe(moving), "slice dst to [M, N]");
@@ -71,6 +74,12 @@ void NcMatmul::check(Checker& c) const {
   c.require(wide(stationary.dtype) == wide(moving.dtype), "matmul-dtype",
             "f32 and tf32 operands pair only with f32 and tf32",
             describe(stationary) + ", " + describe(moving), "convert one operand");
+  const auto mixes = [](const Tile& a, const Tile& b) {
+    return a.dtype == DType::kF8E4M3 && b.dtype == DType::kF8E4M3Fn;
+  };
+  c.require(!mixes(stationary, moving) && !mixes(moving, stationary), "matmul-dtype",
+            "f8e4m3fn does not pair with f8e4m3", describe(stationary) + ", " + describe(moving),
+            "convert one operand");
 }
 
 void NcMatmul::execute(Memory& m) const {

@@ -34,6 +34,8 @@ struct TensorTensorScan {
     c.same_shape("a", a, "b", b);
     c.not_both_psum("a", a, "b", b);
     c.vector_operand("init", init, dst);
+    c.require(op0 != AluOp::kRsqrt && op1 != AluOp::kRsqrt, "engine-op", "VectorE has no rsqrt",
+              attr_text(op0) + ", " + attr_text(op1), "use activation rsqrt");
   }
 
   void execute(Memory& m) const {
