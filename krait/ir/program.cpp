@@ -1,12 +1,16 @@
 #include "krait/ir/program.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <limits>
 
 #include "krait/base/error.hpp"
 #include "krait/base/text.hpp"
 
 namespace krait::ir {
 namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t high_water(const Program& program, isa::Space space) {
   std::int64_t high = 0;
@@ -17,8 +21,13 @@ std::int64_t high_water(const Program& program, isa::Space space) {
 
 std::int64_t count(const Program& program, const Block& block) {
   std::int64_t n = 0;
-  for (const Node& node : block)
-    n += node.insn() != nullptr ? 1 : program.extents[node.loop()->id] * count(program, node.loop()->body);
+  for (const Node& node : block) {
+    std::int64_t here = 1;
+    if (const Loop* loop = node.loop())
+      if (__builtin_mul_overflow(program.extents[loop->id], count(program, loop->body), &here))
+        return kMost;
+    if (__builtin_add_overflow(n, here, &n)) return kMost;
+  }
   return n;
 }
 
@@ -36,6 +45,13 @@ std::uint32_t Program::find_buffer(std::string_view wanted) const {
   }
   throw UserError(Report{cat("program ", name, " has no buffer '", wanted, "'"), {}, {},
                          suggest(wanted, names)});
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_.-+/:%#@").find(c) != std::string_view::npos;
+  });
 }
 
 std::uint32_t intern(Program& program, const Offset& offset) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -71,12 +72,19 @@ struct Program {
   /// Highest byte in use per partition.
   [[nodiscard]] std::int64_t sbuf_bytes() const;
   [[nodiscard]] std::int64_t psum_bytes() const;
-  /// Instructions that a run executes.
+  /// Instructions that a run executes (at most 2^63 - 1).
   [[nodiscard]] std::int64_t instruction_count() const;
   /// Buffer of this name. @throws UserError
   [[nodiscard]] std::uint32_t find_buffer(std::string_view name) const;
 };
 
+/// Loops may be nested this deep.
+inline constexpr std::size_t kMaxLoopDepth = 32;
+/// And run this often each.
+inline constexpr std::int64_t kMaxTurns = std::int64_t{1} << 40;
+/// What programs, buffers and parameters may be called: letters, digits and _.-+/:%#@, at least
+/// one.
+[[nodiscard]] bool is_name(std::string_view text);
 /// The index of an offset expression, added to the program if it is new.
 [[nodiscard]] std::uint32_t intern(Program& program, const Offset& offset);
 /// Bytes per partition that an allocation takes: whole banks in PSUM, multiples of 64 in SBUF.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <span>
 
 #include "krait/base/error.hpp"
 #include "krait/base/text.hpp"
@@ -17,12 +17,16 @@ using isa::Tile;
 
 constexpr std::array<std::string_view, 3> kKinds{"input", "output", "internal"};
 
+// Far beyond any machine, and small enough that sums and products of them never overflow.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 48;
+constexpr std::int64_t kMostOnChip = std::int64_t{1} << 28;
+
 // --- printing ---
 
 std::string tile_text(const Program& program, const Tile& tile) {
   if (!tile.present()) return "none";
   if (tile.expr == 0) return isa::to_string(tile);
-  return isa::to_string(tile, "(" + to_string(program.exprs[tile.expr]) + ")");
+  return isa::to_string(tile, cat("(", to_string(program.exprs[tile.expr]), ")"));
 }
 
 std::string field_text(const Program& program, const FieldInfo& field, const void* self) {
@@ -102,6 +106,11 @@ class Parser {
     if (!ok) fail("the line has another form than expected", cat("write: ", form));
   }
 
+  void expect_name(const std::string& text) const {
+    if (!is_name(text))
+      fail(cat("'", text, "' is not a name"), "use letters, digits and _.-+/:%#@");
+  }
+
   void next() {
     if (at_ >= lines_.size()) fail("the text ends early", "close it with 'end'");
     line_ = lines_[at_++];
@@ -113,6 +122,7 @@ class Parser {
     while (words_.empty());
     expect(words_.size() == 4 && words_[0] == "program" && words_[2] == "machine",
            "program NAME machine M");
+    expect_name(words_[1]), expect_name(words_[3]);
     program_.name = words_[1];
     program_.machine = words_[3];
     stack_.push_back(&program_.body);
@@ -131,8 +141,11 @@ class Parser {
   }
 
   void param() {
-    expect(words_.size() == 4 && words_[2] == "=", "param NAME = VALUE");
-    program_.params[words_[1]] = words_[3];
+    expect(words_.size() >= 4 && words_[2] == "=", "param NAME = VALUE");
+    expect_name(words_[1]);
+    const std::string value = join(std::span(words_).subspan(3), " ");
+    if (!program_.params.emplace(words_[1], value).second)
+      fail(cat("parameter '", words_[1], "' is given twice"), "remove one");
   }
 
   // buffer N SPACE KIND NAME DTYPE [SHAPE] [@ADDRESS xROTATIONS]
@@ -149,27 +162,52 @@ class Parser {
     expect(kind != kKinds.end(), kForm);
     b.kind = static_cast<BufferKind>(kind - kKinds.begin());
     b.name = words_[4];
+    expect_name(b.name);
     const auto dtype = parse_dtype(words_[5]);
-    expect(dtype.has_value() && words_[6].size() >= 2 && words_[6].front() == '[', kForm);
+    expect(dtype.has_value(), kForm);
     b.dtype = *dtype;
-    for (const std::string& dim : split(std::string_view(words_[6]).substr(1, words_[6].size() - 2), ',')) {
-      const auto begin = dim.find_first_not_of(' ');
-      const auto value = begin == std::string::npos ? std::nullopt : parse_int(std::string_view(dim).substr(begin));
-      expect(value.has_value(), kForm);
-      b.shape.push_back(*value);
-    }
-    const auto size = static_cast<std::int64_t>(size_of(b.dtype));
+    b.shape = shape(words_[6], kForm);
+    const auto bytes = checked_bytes(b.dtype, b.shape);
+    if (!bytes || *bytes > kMostBytes)
+      fail("the buffer has an impossible size", "use a smaller shape");
     if (b.space == isa::Space::kHbm) {
-      b.bytes = element_count(b.shape) * size;
+      expect(words_.size() == 7, kForm);
+      b.bytes = static_cast<std::int64_t>(*bytes);
     } else {
-      expect(words_.size() == 9 && b.shape.size() == 2 && words_[7][0] == '@' && words_[8][0] == 'x', kForm);
-      const auto address = parse_int(std::string_view(words_[7]).substr(1));
-      const auto rotations = parse_int(std::string_view(words_[8]).substr(1));
-      expect(address && rotations && *address >= 0 && *rotations >= 1, kForm);
-      b.address = *address, b.rotations = *rotations;
-      b.bytes = on_chip_bytes(b.space, b.shape[1] * size);
+      expect(words_.size() == 9, kForm);
+      place(b, kForm);
     }
     program_.buffers.push_back(std::move(b));
+  }
+
+  // "[2, 16]"
+  Shape shape(std::string_view text, const char* form) const {
+    expect(text.size() >= 2 && text.front() == '[' && text.back() == ']', form);
+    text = text.substr(1, text.size() - 2);
+    Shape out;
+    if (text.empty()) return out;
+    for (const std::string& dim : split(text, ',')) {
+      const auto begin = std::min(dim.find_first_not_of(' '), dim.size());
+      const auto value = parse_int(std::string_view(dim).substr(begin));
+      expect(value.has_value(), form);
+      out.push_back(*value);
+    }
+    return out;
+  }
+
+  // "@ADDRESS xROTATIONS" of an on-chip buffer
+  void place(Buffer& b, const char* form) const {
+    expect(words_[7][0] == '@' && words_[8][0] == 'x', form);
+    const auto address = parse_int(std::string_view(words_[7]).substr(1));
+    const auto rotations = parse_int(std::string_view(words_[8]).substr(1));
+    expect(address && rotations && *address >= 0 && *rotations >= 1, form);
+    if (b.shape.size() != 2 || b.shape[0] < 1 || b.shape[0] > isa::kPartitions || b.shape[1] < 1)
+      fail("an on-chip buffer has another shape than [partitions, elements]",
+           cat("use 1 to ", isa::kPartitions, " partitions and at least 1 element"));
+    if (*address > kMostOnChip || *rotations > kMostOnChip || b.shape[1] > kMostOnChip)
+      fail("the buffer lies outside any memory", "use a smaller address or shape");
+    b.address = *address, b.rotations = *rotations;
+    b.bytes = on_chip_bytes(b.space, b.shape[1] * static_cast<std::int64_t>(size_of(b.dtype)));
   }
 
   void open_loop() {
@@ -178,24 +216,47 @@ class Parser {
     const auto id = parse_int(std::string_view(words_[1]).substr(1));
     const auto count = parse_int(words_[2]);
     expect(id && count && *id >= 0 && *id < 0xFFFF && *count >= 1, kForm);
-    if (program_.extents.size() <= static_cast<std::size_t>(*id))
-      program_.extents.resize(static_cast<std::size_t>(*id) + 1, 1);
-    program_.extents[static_cast<std::size_t>(*id)] = *count;
-    stack_.back()->push_back(Node{Loop{static_cast<std::uint16_t>(*id), {}}});
-    stack_.push_back(&std::get<Loop>(stack_.back()->back().value).body);
+    const auto index = static_cast<std::size_t>(*id);
+    if (*count > kMaxTurns)
+      fail("the loop runs too often", cat("use at most ", kMaxTurns, " iterations"));
+    if (stack_.size() > kMaxLoopDepth)
+      fail("loops are nested too deep", cat("use at most ", kMaxLoopDepth, " levels"));
+    if (program_.extents.size() <= index)
+      program_.extents.resize(index + 1, 1), used_.resize(index + 1);
+    if (used_[index])
+      fail(cat("loop i", index, " occurs twice"), "give every loop an index of its own");
+    used_[index] = true;
+    program_.extents[index] = *count;
+    Loop& loop = stack_.back()->emplace_back().value.emplace<Loop>();
+    loop.id = static_cast<std::uint16_t>(index);
+    stack_.push_back(&loop.body);
   }
 
   void instruction() {
     Insn insn;
-    insn.def = &isa::find_instruction(words_[0]);
+    insn.def = definition(words_[0]);
     insn.object.resize(insn.def->size);
     insn.def->init(insn.self());
+    std::vector<std::string> given;
     for (std::size_t w = 1; w < words_.size(); ++w) {
       const auto equals = words_[w].find('=');
       expect(equals != std::string::npos, "NAME field=value ...");
-      field(insn, words_[w].substr(0, equals), words_[w].substr(equals + 1));
+      const std::string name = words_[w].substr(0, equals);
+      if (std::find(given.begin(), given.end(), name) != given.end())
+        fail(cat("field '", name, "' is given twice"), "remove one");
+      given.push_back(name);
+      field(insn, name, words_[w].substr(equals + 1));
     }
-    stack_.back()->push_back(Node{std::move(insn)});
+    stack_.back()->emplace_back().value = std::move(insn);
+  }
+
+  const isa::InsnDef* definition(const std::string& name) const {
+    std::vector<std::string> names;
+    for (const isa::InsnDef* def : isa::instructions()) {
+      if (def->info.name == name) return def;
+      names.emplace_back(def->info.name);
+    }
+    fail(cat("no instruction is called '", name, "'"), suggest(name, names));
   }
 
   void field(Insn& insn, const std::string& name, const std::string& value) {
@@ -235,6 +296,8 @@ class Parser {
     const auto offset = parse_offset(std::string_view(text).substr(1, text.size() - 2));
     if (!offset) return false;
     tile.expr = intern(program_, *offset);
+    tile.offset =
+        offset->base.constant;  // as the builder does: a possible address until it is bound
     return true;
   }
 
@@ -243,7 +306,8 @@ class Parser {
   std::string line_;
   std::vector<std::string> words_;
   Program program_;
-  std::vector<Block*> stack_;
+  std::vector<Block*> stack_;  // the open blocks, innermost last; a parent does not grow meanwhile
+  std::vector<bool> used_;     // by loop id
 };
 
 }  // namespace

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
 
 #include "krait/base/text.hpp"
 #include "krait/ir/program.hpp"
@@ -31,22 +34,62 @@ Reach reach(const Program& program, const Tile& t) {
   return {low, high};
 }
 
-// The largest distance that rotating or moving a tile can shift it within a bank: 0 if all shifts are
-// whole banks.
+// True if the tile lies in one bank at every iteration. Shifts by whole banks do not matter. The
+// others either all stay in the bank, or are multiples of a divisor g of the bank: a tile that
+// stays between two multiples of g never crosses the bank's end.
 bool stays_in_bank(const Program& program, const Tile& t) {
   const std::int64_t bank = isa::kPsumBankBytes;
-  std::int64_t first = t.offset + t.span_begin() * t.element_bytes();
-  std::int64_t slack = 0;
+  std::int64_t first = t.offset, down = 0, up = 0, grid = bank;
+  const auto shift = [&](std::int64_t step, std::int64_t turns) {
+    if (step % bank == 0) return;
+    (step < 0 ? down : up) += step * turns;
+    grid = std::gcd(grid, step);
+  };
   if (t.expr != 0) {
     const Offset& expr = program.exprs[t.expr];
-    first = expr.base.constant + t.span_begin() * t.element_bytes();
+    first = expr.base.constant;
     for (const AffineTerm& term : expr.base.terms)
-      if (term.coefficient % bank != 0)
-        slack += std::max<std::int64_t>(term.coefficient, 0) * (program.extents[term.loop] - 1);
-    if (expr.modulus != 1 && expr.stride % bank != 0) slack += expr.stride * (expr.modulus - 1);
+      shift(term.coefficient, program.extents[term.loop] - 1);
+    if (expr.modulus != 1) shift(expr.stride, expr.modulus - 1);
   }
+  first += t.span_begin() * t.element_bytes();
   const std::int64_t extent = (t.span_end() - t.span_begin()) * t.element_bytes();
-  return first >= 0 && first % bank + slack + extent <= bank;
+  if (first < 0) return false;  // no bank at all; the bounds say more
+  const std::int64_t in_bank = first % bank;
+  return (in_bank + down >= 0 && in_bank + up + extent <= bank) || first % grid + extent <= grid;
+}
+
+// Every offset that a loop nest can reach fits 48 bits, so that the ranges below do not overflow.
+bool in_range(const Affine& affine, std::span<const std::int64_t> extents) {
+  constexpr double kMost = 0x1p48;
+  double reach = std::abs(static_cast<double>(affine.constant));
+  for (const AffineTerm& term : affine.terms)
+    reach +=
+        std::abs(static_cast<double>(term.coefficient)) * static_cast<double>(extents[term.loop]);
+  return reach <= kMost;
+}
+
+// What makes an offset expression unusable, empty if nothing.
+std::string expr_problem(const Program& program, const Offset& expr) {
+  for (const Affine* a : {&expr.base, &expr.count})
+    for (const AffineTerm& term : a->terms)
+      if (term.loop >= program.extents.size())
+        return cat("uses loop i", term.loop, ", which does not exist");
+  if (!in_range(expr.base, program.extents) || !in_range(expr.count, program.extents) ||
+      expr.modulus < 1 ||
+      std::abs(static_cast<double>(expr.stride)) * static_cast<double>(expr.modulus) > 0x1p48)
+    return "has an offset larger than any memory";
+  if (expr.modulus != 1 && expr.count.range(program.extents).first < 0)
+    return "rotates by a count that becomes negative";
+  return {};
+}
+
+bool aligned(const Program& program, const Tile& t) {
+  const Offset& expr = program.exprs[t.expr];
+  const std::int64_t size = t.element_bytes();
+  return expr.base.constant % size == 0 && (expr.modulus == 1 || expr.stride % size == 0) &&
+         std::all_of(expr.base.terms.begin(), expr.base.terms.end(),
+                     [&](const AffineTerm& term) { return term.coefficient % size == 0; });
 }
 
 struct Verifier {
@@ -55,6 +98,7 @@ struct Verifier {
   std::vector<Problem> problems;
   std::vector<bool> open;  // loops that enclose the current node
   std::int64_t position = 0;
+  std::size_t depth = 0;
 
   void add(const Violation& violation, const std::string& where) { problems.push_back({violation, where}); }
 
@@ -90,9 +134,17 @@ struct Verifier {
             cat("kernel ", program.name));
         continue;
       }
-      open[loop.id] = true;
+      if (open[loop.id] || depth == kMaxLoopDepth) {
+        add({"loop-scope",
+             open[loop.id] ? cat("loop i", loop.id, " contains itself")
+                           : cat("loops are nested deeper than ", kMaxLoopDepth),
+             cat("i", loop.id), "give every loop an index of its own, and fewer levels"},
+            cat("kernel ", program.name));
+        continue;
+      }
+      open[loop.id] = true, ++depth;
       block(loop.body);
-      open[loop.id] = false;
+      open[loop.id] = false, --depth;
     }
   }
 
@@ -120,6 +172,17 @@ std::vector<Violation> verify_tile(const Program& program, std::string_view fiel
                    isa::to_string(tile), "declare the buffer first"});
     return out;
   }
+  if (tile.rank < 1 || tile.rank > isa::kMaxFreeDims || !tile.in_range())
+    return out;  // isa::check says why
+  if (std::string problem = expr_problem(program, program.exprs[tile.expr]); !problem.empty()) {
+    out.push_back({"offset", cat(field, " ", problem), to_string(program.exprs[tile.expr]),
+                   "use the indices of the loops around the instruction"});
+    return out;
+  }
+  if (tile.expr != 0 && !aligned(program, tile))
+    out.push_back({"alignment", cat(field, " starts inside an element at some iteration"),
+                   cat(to_string(program.exprs[tile.expr]), ", ", describe(tile)),
+                   cat("move by multiples of ", tile.element_bytes(), " bytes")});
   const Buffer& buffer = program.buffers[tile.buffer];
   const Reach r = reach(program, tile);
   const std::int64_t begin = tile.in_hbm() ? 0 : buffer.address;
@@ -138,7 +201,7 @@ std::vector<Violation> verify_tile(const Program& program, std::string_view fiel
 }
 
 std::vector<Problem> verify(const Program& program, const MachineSpec& machine) {
-  Verifier verifier{program, machine, {}, std::vector<bool>(program.extents.size(), false)};
+  Verifier verifier{program, machine, {}, std::vector<bool>(program.extents.size(), false), 0, 0};
   verifier.capacity();
   verifier.block(program.body);
   return std::move(verifier.problems);

@@ -53,6 +53,14 @@ struct Reader {
   }
 };
 
+// Numbers beyond 2^48 address no memory; bounding them keeps sums of hostile text from overflowing.
+bool small(const Affine& a) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 48;
+  const auto fits = [](std::int64_t v) { return -kMost <= v && v <= kMost; };
+  return fits(a.constant) && std::all_of(a.terms.begin(), a.terms.end(),
+                                         [&](const AffineTerm& t) { return fits(t.coefficient); });
+}
+
 // affine := item (" + " item)*   item := number | number "*i" id
 bool read_affine(Reader& reader, Affine& out) {
   do {
@@ -62,6 +70,7 @@ bool read_affine(Reader& reader, Affine& out) {
       reader = before;
       return false;
     }
+    if (!small(Affine(value)) || !small(out)) return false;
     if (!reader.take("*")) {
       out = out + Affine(value);
       continue;
@@ -131,7 +140,8 @@ std::optional<Offset> parse_offset(std::string_view text) {
   if (!read_affine(reader, out.base)) return std::nullopt;
   std::int64_t stride = 0;
   if (reader.number(stride)) {
-    if (!reader.take("*") || !reader.take("(") || !reader.take("(")) return std::nullopt;
+    if (!small(Affine(stride)) || !reader.take("*") || !reader.take("(") || !reader.take("("))
+      return std::nullopt;
     if (!read_affine(reader, out.count) || !reader.take(")") || !reader.take("mod"))
       return std::nullopt;
     if (!reader.number(out.modulus) || !reader.take(")") || out.modulus < 2) return std::nullopt;
