@@ -49,12 +49,16 @@ class KernelBuilder {
   [[nodiscard]] std::int64_t sbuf_available() const { return sbuf_.largest_gap(); }
 
   // --- control ---
+  // An exception out of a body ends its scope; the loop it came from leaves nothing behind.
+
   /// Runs body for indices 0 .. count-1; one iteration is inlined, none leaves nothing.
+  /// @throws UserError for a loop nested deeper than kMaxLoopDepth, or after 65534 loops
   void loop(std::int64_t count, const std::function<void(const Affine&)>& body);
-  /// Cuts [0, total) into steps: body(start, size) in a loop over the whole steps, then once more for
-  /// the ragged tail.
-  void tiles(std::int64_t total, std::int64_t step,
-             const std::function<void(const Affine& start, std::int64_t size)>& body);
+  /// Cuts [0, total) into pieces: body(index, start, size) in a loop over the whole ones, then once
+  /// more for the ragged tail. @throws UserError if step < 1 or total < 0
+  void tiles(
+      std::int64_t total, std::int64_t step,
+      const std::function<void(const Affine& index, const Affine& start, std::int64_t size)>& body);
   /// Releases at its end what body allocates.
   void scope(const std::function<void()>& body);
 
@@ -64,8 +68,10 @@ class KernelBuilder {
     append(isa::def_of<T>(), &insn, file, line);
   }
 
-  void param(const std::string& name, const std::string& value) { program_.params[name] = value; }
-  /// Hands the program over; the builder is empty afterwards.
+  /// Notes what the kernel was built with. @throws UserError if the text form could not hold it
+  void param(const std::string& name, const std::string& value);
+  /// Hands the program over; the builder is empty afterwards, as if new. @throws UserError in a
+  /// loop or scope
   [[nodiscard]] ir::Program finish();
 
  private:
@@ -81,6 +87,14 @@ class KernelBuilder {
                             std::int64_t partitions, std::initializer_list<std::int64_t> free,
                             std::int64_t rotate);
   [[nodiscard]] Affine iteration() const;  // linear count over the open loops
+  void check_shape(isa::Space space, const std::string& name, std::int64_t partitions,
+                   std::initializer_list<std::int64_t> free, std::int64_t rotate) const;
+  void end_scope();
+  [[nodiscard]] ir::Block close_loop();
+  void check_scope(const isa::FieldInfo& field, const isa::Tile& tile,
+                   std::vector<isa::Violation>& violations) const;
+  [[noreturn]] void refuse(const std::string& what, const std::string& got,
+                           const std::string& fix) const;
   [[noreturn]] void out_of_space(isa::Space space, const std::string& name, std::int64_t bytes) const;
   [[nodiscard]] isa::Tile resolve(isa::Tile tile, const Offset& offset);
   void append(const isa::InsnDef& def, const void* insn, const char* file, int line);

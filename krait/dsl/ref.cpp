@@ -17,8 +17,9 @@ void require(bool ok, const std::string& what, const isa::Tile& tile) {
 }  // namespace
 
 Ref Ref::partitions(std::int64_t start, std::int64_t count) const {
-  require(start >= 0 && count >= 1 && start + count <= tile_.partitions,
-          cat("partitions ", start, " .. ", start + count, " do not exist"), tile_);
+  require(
+      start >= 0 && count >= 1 && count <= tile_.partitions && start <= tile_.partitions - count,
+      cat("partitions ", start, " .. ", start + count, " do not exist"), tile_);
   Ref out = *this;
   out.tile_.partitions = static_cast<std::uint16_t>(count);
   if (tile_.in_hbm())
@@ -30,7 +31,12 @@ Ref Ref::partitions(std::int64_t start, std::int64_t count) const {
 
 Ref Ref::slice(std::size_t dim, const Affine& start, std::int64_t count, std::int64_t step) const {
   require(dim < rank() && count >= 1, cat("cannot take ", count, " positions of dimension ", dim), tile_);
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;  // keeps the products below in range
+  require(count <= kMost && -kMost <= step && step <= kMost, "a slice is larger than any tile",
+          tile_);
   if (start.is_constant()) {
+    require(-kMost <= start.constant && start.constant <= kMost, "a slice starts beyond any tile",
+            tile_);
     const std::int64_t last = start.constant + (count - 1) * step;
     require(start.constant >= 0 && last >= 0 && std::max(start.constant, last) < extent(dim),
             cat("positions ", start.constant, " .. ", last, " of dimension ", dim, " do not exist"), tile_);
@@ -44,7 +50,8 @@ Ref Ref::slice(std::size_t dim, const Affine& start, std::int64_t count, std::in
 
 Ref Ref::split(std::int64_t outer, std::int64_t inner) const {
   const isa::Dim last = tile_.dims[rank() - 1];
-  require(rank() < isa::kMaxFreeDims && last.count == outer * inner,
+  require(rank() < isa::kMaxFreeDims && outer >= 1 && inner >= 1 && last.count % inner == 0 &&
+              last.count / inner == outer,
           cat("cannot split the innermost dimension into ", outer, " x ", inner), tile_);
   Ref out = *this;
   out.tile_.dims[rank() - 1] = {last.step * inner, outer};
@@ -79,14 +86,25 @@ Ref::operator isa::Tile() const {
 
 Ref::operator isa::Operand() const { return isa::Operand(static_cast<isa::Tile>(*this)); }
 
+std::int64_t Hbm::dim(std::size_t axis) const {
+  if (axis >= shape_.size())
+    throw UserError(Report{cat("a tensor has no axis ", axis), "a tensor in a kernel",
+                           to_string(shape_), "count axes from 0"});
+  return shape_[axis];
+}
+
 std::int64_t Hbm::stride(std::size_t axis) const {
+  (void)dim(axis);
   std::int64_t step = 1;
   for (std::size_t a = axis + 1; a < shape_.size(); ++a) step *= shape_[a];
   return step;
 }
 
 Affine Hbm::at(std::initializer_list<Affine> index) const {
-  KRAIT_ASSERT(index.size() == shape_.size());
+  if (index.size() != shape_.size())
+    throw UserError(Report{"an index needs one entry for each axis", "a tensor in a kernel",
+                           cat(index.size(), " entries for ", to_string(shape_)),
+                           "index every axis"});
   Affine offset;
   std::size_t axis = 0;
   for (const Affine& i : index) offset = offset + i * stride(axis++);
@@ -95,7 +113,16 @@ Affine Hbm::at(std::initializer_list<Affine> index) const {
 
 Ref Hbm::view(const Affine& offset, std::int64_t partition_step, std::int64_t partitions,
               std::initializer_list<isa::Dim> dims) const {
-  KRAIT_ASSERT(present() && partitions >= 1 && dims.size() >= 1 && dims.size() <= isa::kMaxFreeDims);
+  const auto need = [&](bool ok, const char* what, const char* fix) {
+    if (!ok)
+      throw UserError(Report{
+          what, "a view of a tensor in a kernel",
+          cat(partitions, " rows, ", dims.size(), " dimensions of ", to_string(shape_)), fix});
+  };
+  need(present(), "the tensor is not given", "make it with input(), output() or internal()");
+  need(partitions >= 1 && partitions <= 0xFFFF, "a view has 1 to 65535 rows", "cut it into tiles");
+  need(dims.size() >= 1 && dims.size() <= isa::kMaxFreeDims, "a view has 1 to 4 free dimensions",
+       "merge dimensions that follow one another");
   isa::Tile tile;
   tile.space = isa::Space::kHbm;
   tile.dtype = dtype_;

@@ -66,7 +66,8 @@ class Hbm {
   [[nodiscard]] bool present() const { return builder_ != nullptr; }
   [[nodiscard]] DType dtype() const { return dtype_; }
   [[nodiscard]] const Shape& shape() const { return shape_; }
-  [[nodiscard]] std::int64_t dim(std::size_t axis) const { return shape_[axis]; }
+  /// @throws UserError for an axis the tensor does not have; so do stride, at and view
+  [[nodiscard]] std::int64_t dim(std::size_t axis) const;
   /// Elements between neighbours along an axis (row-major).
   [[nodiscard]] std::int64_t stride(std::size_t axis) const;
 
