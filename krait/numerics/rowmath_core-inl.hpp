@@ -249,7 +249,7 @@ HWY_INLINE V arctan(V x) {
 }
 
 /// Overwrites the lanes of r and quadrant whose |x| is too large for the reduction by parts.
-HWY_NOINLINE void reduce_large_lanes(V x, V& r, VBits& quadrant) {
+inline HWY_NOINLINE void reduce_large_lanes(V x, V& r, VBits& quadrant) {
   constexpr std::size_t kMaxLanes = hn::MaxLanes(D());
   HWY_ALIGN double xs[kMaxLanes], rs[kMaxLanes];
   HWY_ALIGN std::uint64_t quadrants[kMaxLanes];
