@@ -14,7 +14,7 @@ namespace krait {
 struct MachineLimits {
   double gflops = 0;          ///< f32 fused multiply-adds on registers, 2 flops each, in 1e9 / s
   double gbps_read = 0;       ///< bytes read from memory beyond the caches, in 1e9 / s
-  double exp_per_s = 0;       ///< f32 exp in L1 by Krait's own vector code (relative error 2e-7)
+  double exp_per_s = 0;       ///< f32 exp in L1 by Krait's own vector code (relative error 2.4e-7)
   std::size_t threads = 0;    ///< of the pool
   std::string_view target{};  ///< instruction set that ran
 };

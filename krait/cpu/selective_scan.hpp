@@ -57,7 +57,7 @@ struct SelectiveScanArgs {
 
 /// The hand-written form: channels in lanes, state in registers, blocks of 64 channels x 64 tokens.
 /// A channel's result depends on its own inputs only, so splitting a sequence anywhere (last_state
-/// into initial_state) gives the same bits. Decays have a relative error of about 2e-7 plus that of
+/// into initial_state) gives the same bits. Decays have a relative error of 2.4e-7 plus that of
 /// the product dt * A in f32; a decay below 2^-126 may become 0.
 /// @return the instruction set that ran, as krait/numerics/cpu_target.hpp names it
 const char* selective_scan(const SelectiveScanArgs<float>& args, ThreadPool& pool, float* scratch);

@@ -21,6 +21,25 @@ HWY_BEFORE_NAMESPACE();
 namespace krait::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// Clamps that keep NaN. x86 returns the second operand when one is NaN; Highway's scalar target
+/// the other one.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V at_least(D d, float low, V x) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::IfThenElse(hn::Lt(x, hn::Set(d, low)), hn::Set(d, low), x);
+#else
+  return hn::Max(hn::Set(d, low), x);
+#endif
+}
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V at_most(D d, float high, V x) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::IfThenElse(hn::Gt(x, hn::Set(d, high)), hn::Set(d, high), x);
+#else
+  return hn::Min(hn::Set(d, high), x);
+#endif
+}
+
 /// p * 2^n for integral n; inf for n >= 128, 0 for n <= -127. AVX3: 2^floor(n), exact
 /// also outside.
 template <class D, class V = hn::Vec<D>>
@@ -30,8 +49,7 @@ HWY_INLINE V scale_by_power(D d, V p, V n) {
   return V{_mm512_scalef_ps(p.raw, n.raw)};
 #else
   const hn::RebindToSigned<D> di;
-  // The constant first: on x86 the second operand wins when one is NaN, so NaN stays NaN.
-  const V clamped = hn::Min(hn::Set(d, 128.0F), hn::Max(hn::Set(d, -127.0F), n));
+  const V clamped = at_most(d, 128, at_least(d, -127, n));
   const auto exponent = hn::Add(hn::ConvertTo(di, clamped), hn::Set(di, 127));
   return hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(exponent)));
 #endif
@@ -68,7 +86,7 @@ HWY_INLINE V exp2_fast(D d, V m) {
   return scale_by_power(d, hn::Mul(p, table), n);
 }
 #else
-/// 2^m, relative error 2e-7. For decays, whose exponent dt * A * log2(e) is one product.
+/// 2^m, relative error 2.4e-7. For decays, whose exponent dt * A * log2(e) is one product.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp2_fast(D d, V m) {
   const V n = hn::Round(m);
@@ -86,7 +104,7 @@ HWY_INLINE V exp2_fast(D d, V m) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp_accurate(D d, V x) {
   // Outside, the result is 0 or inf anyway; the clamp keeps n * ln 2 exact and inf - inf away.
-  x = hn::Min(hn::Set(d, 110.0F), hn::Max(hn::Set(d, -110.0F), x));
+  x = at_most(d, 110, at_least(d, -110, x));
   const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504089F)));
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375F), x);  // exact: 10 bits of ln 2
   r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4F), r);
@@ -109,7 +127,7 @@ HWY_INLINE V softplus(D d, V x) {
   p = hn::MulAdd(p, q, hn::Set(d, 0.200108495F));
   p = hn::MulAdd(p, q, hn::Set(d, 0.333332066F));
   const V atanh = hn::MulAdd(hn::Mul(s, q), p, s);
-  const V sum = hn::Add(hn::Max(hn::Zero(d), x), hn::Add(atanh, atanh));
+  const V sum = hn::Add(at_least(d, 0, x), hn::Add(atanh, atanh));
   return hn::IfThenElse(hn::Gt(x, hn::Set(d, 20.0F)), x, sum);
 }
 
