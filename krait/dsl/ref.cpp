@@ -59,6 +59,20 @@ Ref Ref::split(std::int64_t outer, std::int64_t inner) const {
   return out;
 }
 
+Ref Ref::merge(std::size_t dim) const {
+  require(dim + 1 < rank(), cat("dimension ", dim, " has no next one to join"), tile_);
+  const isa::Dim outer = tile_.dims[dim], inner = tile_.dims[dim + 1];
+  require(outer.count == 1 || inner.count == 1 || outer.step == inner.step * inner.count,
+          cat("dimensions ", dim, " and ", dim + 1, " are not contiguous"), tile_);
+  Ref out = *this;
+  auto& dims = out.tile_.dims;
+  dims[dim] = {inner.count == 1 ? outer.step : inner.step, outer.count * inner.count};
+  std::move(dims.begin() + static_cast<std::ptrdiff_t>(dim) + 2, dims.end(),
+            dims.begin() + static_cast<std::ptrdiff_t>(dim) + 1);
+  --out.tile_.rank;
+  return out;
+}
+
 Ref Ref::broadcast(std::size_t dim, std::int64_t count) const {
   require(rank() < isa::kMaxFreeDims && dim <= rank() && count >= 1,
           cat("cannot broadcast ", count, " times at dimension ", dim), tile_);

@@ -40,6 +40,8 @@ class Ref {
   [[nodiscard]] Ref col(const Affine& index) const { return cols(index, 1); }
   /// Splits the innermost dimension, whose count must be outer * inner, into two.
   [[nodiscard]] Ref split(std::int64_t outer, std::int64_t inner) const;
+  /// Joins dimension `dim` and the next one, which must be contiguous with it.
+  [[nodiscard]] Ref merge(std::size_t dim) const;
   /// Inserts a dimension of `count` positions with step 0 before dimension `dim` (dim = rank appends).
   [[nodiscard]] Ref broadcast(std::size_t dim, std::int64_t count) const;
   /// Exchanges two free dimensions.
