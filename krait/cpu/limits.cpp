@@ -84,15 +84,16 @@ void exp_probe(std::int64_t rounds, const float* in, float* out) {
   }
 }
 
-/// The sum of kReadTile floats, in 8 streams of vectors.
+/// The sum of kReadTile floats, read as four streams, which four prefetchers follow.
 float read_probe(const float* in) {
   const D d;
+  constexpr std::int64_t kStream = kReadTile / 4;
   V s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
-  for (std::int64_t i = 0; i < kReadTile; i += 4 * kLanes) {
+  for (std::int64_t i = 0; i < kStream; i += kLanes) {
     s0 = hn::Add(s0, hn::Load(d, in + i));
-    s1 = hn::Add(s1, hn::Load(d, in + i + kLanes));
-    s2 = hn::Add(s2, hn::Load(d, in + i + 2 * kLanes));
-    s3 = hn::Add(s3, hn::Load(d, in + i + 3 * kLanes));
+    s1 = hn::Add(s1, hn::Load(d, in + i + kStream));
+    s2 = hn::Add(s2, hn::Load(d, in + i + 2 * kStream));
+    s3 = hn::Add(s3, hn::Load(d, in + i + 3 * kStream));
   }
   return hn::GetLane(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)));
 }

@@ -19,11 +19,11 @@ struct MachineLimits {
   std::string_view target{};  ///< instruction set that ran
 };
 
+/// Short samples and many: on a shared machine some of them run undisturbed.
 struct LimitProbe {
-  double sample_seconds = 0.03;  ///< least time of one sample
-  int samples = 5;               ///< of which the best counts
-  std::size_t read_bytes = std::size_t{256}
-                           << 20;  ///< buffer of the read probe; allocated and touched
+  double sample_seconds = 0.004;                    ///< least time of one sample
+  int samples = 40;                                 ///< of which the best counts
+  std::size_t read_bytes = std::size_t{256} << 20;  ///< read probe's buffer; allocated and touched
 };
 
 /// Measures the limits with the pool's threads; about half a second, most of it first touch of

@@ -1,0 +1,247 @@
+// Native kernels: BM_<unit>/<shape>/<variant>/threads:<n>. Every case is checked against the f32
+// definition before it is timed, and reports its share of what the machine allows, measured by this
+// same run:
+//   exp_bound    time of the exponentials alone at the measured rate, divided by the time taken
+//   read_bound   time of the unavoidable bytes at the measured read rate, divided by the time
+//   taken; only
+//                where they exceed the caches (bytes written count as bytes read)
+// Buffers are written before any clock runs: first touch of fresh memory would dwarf the kernels.
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "krait/base/rng.hpp"
+#include "krait/base/text.hpp"
+#include "krait/cpu/limits.hpp"
+#include "krait/cpu/ref/rmsnorm.hpp"
+#include "krait/cpu/ref/selective_scan.hpp"
+#include "krait/cpu/rmsnorm.hpp"
+#include "krait/cpu/selective_scan.hpp"
+
+namespace krait {
+namespace {
+
+ThreadPool& pool(std::size_t threads) {
+  static std::map<std::size_t, std::unique_ptr<ThreadPool>> pools;
+  auto& p = pools[threads];
+  if (!p) p = std::make_unique<ThreadPool>(threads);
+  return *p;
+}
+
+const MachineLimits& limits(std::size_t threads) {
+  static std::map<std::size_t, MachineLimits> measured;
+  const auto [it, fresh] = measured.try_emplace(threads);
+  if (fresh) it->second = measure_machine_limits(pool(threads));
+  return it->second;
+}
+
+std::vector<float> normals(std::int64_t count, std::uint64_t stream, float scale, float shift) {
+  std::vector<float> v(static_cast<std::size_t>(count));
+  fill_normal(v, 1, stream, scale, shift);
+  return v;
+}
+
+/// max|got - want| <= 1e-5 max|want|: five times the golden tolerance, for sums in another order
+/// over lengths up to 2048.
+bool agrees(const std::vector<float>& got, const std::vector<float>& want) {
+  float error = 0, largest = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const float e = std::abs(got[i] - want[i]);
+    error = e <= error ? error : e;  // NaN is taken
+    largest = std::max(largest, std::abs(want[i]));
+  }
+  return error <= 1e-5F * largest;
+}
+
+/// Times run() per iteration by the wall clock and reports bounds as shares of the time taken.
+class Timed {
+ public:
+  explicit Timed(benchmark::State& state) : state_(state) {}
+
+  void loop(const std::function<void()>& run) {
+    for (auto _ : state_) {
+      const auto start = std::chrono::steady_clock::now();
+      run();
+      benchmark::ClobberMemory();
+      const double took =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      state_.SetIterationTime(took);
+      total_ += took;
+    }
+  }
+  void share(const char* name, double bound_seconds) {
+    state_.counters[name] = bound_seconds * static_cast<double>(state_.iterations()) / total_;
+  }
+  /// For arrays that no cache holds (32 MiB of L3 here; others have more).
+  void read_share(double bytes, double gbps) {
+    if (bytes > 64e6) share("read_bound", bytes / (gbps * 1e9));
+  }
+
+ private:
+  benchmark::State& state_;
+  double total_ = 0;
+};
+
+struct ScanShape {
+  std::int64_t dim, d_state, length;
+};
+
+/// Mamba-1 with every option, batch 1, B and C per token.
+struct ScanData {
+  explicit ScanData(const ScanShape& s)
+      : plane(s.dim * s.length),
+        u(normals(plane, 0, 1, 0)),
+        delta(normals(plane, 1, 1, -2)),
+        z(normals(plane, 2, 1, 0)),
+        a(static_cast<std::size_t>(s.dim * s.d_state)),
+        b(normals(s.d_state * s.length, 3, 1, 0)),
+        c(normals(s.d_state * s.length, 4, 1, 0)),
+        d(normals(s.dim, 5, 1, 0)),
+        bias(normals(s.dim, 6, 0.1F, 0)),
+        out(u.size()),
+        want(u.size()) {
+    // The usual initialisation: A = -(1 .. d_state) in every row.
+    for (std::size_t i = 0; i < a.size(); ++i)
+      a[i] = -static_cast<float>(static_cast<std::int64_t>(i) % s.d_state + 1);
+    args.dim = s.dim, args.d_state = s.d_state, args.length = s.length;
+    args.delta_softplus = true;
+    args.u = u.data(), args.delta = delta.data(), args.a = a.data(), args.b = b.data();
+    args.c = c.data(), args.d = d.data(), args.z = z.data(), args.delta_bias = bias.data();
+    args.out = want.data();
+    ref::selective_scan(args);
+    args.out = out.data();
+  }
+  std::int64_t plane;
+  std::vector<float> u, delta, z, a, b, c, d, bias, out, want;
+  SelectiveScanArgs<float> args;
+};
+
+const ScanData& scan_data(const ScanShape& s) {
+  static std::map<std::string, std::unique_ptr<ScanData>> all;
+  auto& p = all[cat(s.dim, "x", s.d_state, "x", s.length)];
+  if (!p) p = std::make_unique<ScanData>(s);
+  return *p;
+}
+
+using ScanArgs = SelectiveScanArgs<float>;
+struct ScanVariant {
+  const char* name;
+  std::size_t (*scratch)(const ScanArgs&, std::size_t threads);
+  const char* (*run)(const ScanArgs&, ThreadPool&, float* scratch);
+};
+
+constexpr ScanVariant kScanVariants[] = {
+    {"naive", [](const ScanArgs& s, std::size_t) { return selective_scan_naive_scratch(s); },
+     selective_scan_naive},
+    {"compiler", selective_scan_compiled_scratch, selective_scan_compiled},
+    {"custom", selective_scan_scratch, selective_scan},
+};
+
+void bench_scan(benchmark::State& state, const ScanShape& shape, const ScanVariant& variant,
+                std::size_t threads) {
+  const ScanData& data = scan_data(shape);
+  std::vector<float> scratch(variant.scratch(data.args, threads), 0.0F);
+  const char* ran = variant.run(data.args, pool(threads), scratch.data());
+  if (!agrees(data.out, data.want)) return state.SkipWithError("differs from the definition");
+  Timed timed(state);
+  timed.loop([&] { variant.run(data.args, pool(threads), scratch.data()); });
+  // One exp a state, one each for softplus and the gate.
+  const double exps = static_cast<double>(data.plane * (shape.d_state + 2));
+  const double bytes = static_cast<double>(data.plane * 4 + shape.d_state * shape.length * 2) * 4;
+  timed.share("exp_bound", exps / limits(threads).exp_per_s);
+  timed.read_share(bytes, limits(threads).gbps_read);
+  state.SetLabel(ran);
+}
+
+void bench_rmsnorm(benchmark::State& state, std::int64_t rows, std::int64_t width, bool gated,
+                   int variant, std::size_t threads) {
+  const std::vector<float> x = normals(rows * width, 0, 1, 0), z = normals(rows * width, 1, 1, 0);
+  const std::vector<float> weight = normals(width, 2, 0.1F, 1);
+  std::vector<float> out(x.size()), want(x.size());
+  RmsNormArgs<float> args{.rows = rows, .width = width, .group_size = width};
+  args.norm_before_gate = false;
+  args.x = x.data(), args.weight = weight.data(), args.z = gated ? z.data() : nullptr;
+  args.out = want.data();
+  ref::rmsnorm(args);
+  args.out = out.data();
+  std::vector<float> scratch(variant == 0 ? rmsnorm_naive_scratch(args) : 0, 0.0F);
+  const auto run = [&] {
+    if (variant == 0) return rmsnorm_naive(args, pool(threads), scratch.data());
+    return variant == 1 ? rmsnorm_compiled(args, pool(threads)) : rmsnorm(args, pool(threads));
+  };
+  const char* ran = run();
+  if (!agrees(out, want)) return state.SkipWithError("differs from the definition");
+  Timed timed(state);
+  timed.loop(run);
+  const double bytes = static_cast<double>(rows * width) * 4 * (gated ? 3 : 2);
+  timed.read_share(bytes, limits(threads).gbps_read);
+  state.SetLabel(ran);
+}
+
+void tune(benchmark::internal::Benchmark* b) {
+  b->Unit(benchmark::kMillisecond)->UseManualTime()->MinTime(0.2)->Repetitions(5);
+  b->ComputeStatistics(
+      "min", [](const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); });
+  b->ComputeStatistics(
+      "max", [](const std::vector<double>& v) { return *std::max_element(v.begin(), v.end()); });
+  b->ReportAggregatesOnly();
+}
+
+void register_all() {
+  for (const std::size_t threads : {1, 2}) {
+    const std::string suffix = cat("/threads:", threads);
+    for (const ScanShape shape :
+         {ScanShape{1536, 16, 512}, ScanShape{1536, 16, 2048}, ScanShape{768, 64, 256}}) {
+      const std::string text =
+          cat("BM_selective_scan/", shape.dim, "x", shape.d_state, "x", shape.length, "/");
+      for (const ScanVariant& variant : kScanVariants)
+        tune(benchmark::RegisterBenchmark(
+            (text + variant.name + suffix).c_str(),
+            [=](benchmark::State& state) { bench_scan(state, shape, variant, threads); }));
+    }
+    for (const bool gated : {false, true})
+      for (const std::int64_t rows : {64, 4096})
+        for (int variant = 0; variant < 3; ++variant) {
+          const char* names[] = {"naive", "compiler", "custom"};
+          const std::string text =
+              cat("BM_rmsnorm", gated ? "_gated/" : "/", rows, "x2048/", names[variant], suffix);
+          tune(benchmark::RegisterBenchmark(text.c_str(), [=](benchmark::State& state) {
+            bench_rmsnorm(state, rows, 2048, gated, variant, threads);
+          }));
+        }
+  }
+}
+
+/// The roofs, into the context of the report (also of the JSON).
+void report_limits() {
+  for (const std::size_t threads : {1, 2}) {
+    const MachineLimits& l = limits(threads);
+    char text[160];
+    std::snprintf(text, sizeof text, "%.0f GFLOP/s, %.1f GB/s read, %.2f Gexp/s (%s)", l.gflops,
+                  l.gbps_read, l.exp_per_s * 1e-9, std::string(l.target).c_str());
+    benchmark::AddCustomContext(cat("limits_", threads, "_threads"), text);
+  }
+}
+
+}  // namespace
+}  // namespace krait
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  krait::report_limits();
+  krait::register_all();
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}
