@@ -86,6 +86,20 @@ Ref Ref::broadcast(std::size_t dim, std::int64_t count) const {
   return out;
 }
 
+Ref Ref::rotating(const Affine& count) const {
+  require(rank() > 1 && offset_.modulus == 1, "only the outermost of several dimensions can rotate", tile_);
+  Ref out = *this;
+  auto& dims = out.tile_.dims;
+  if (dims[0].count > 1) {
+    out.offset_.count = count;
+    out.offset_.modulus = dims[0].count;
+    out.offset_.stride = dims[0].step * tile_.element_bytes();
+  }
+  std::move(dims.begin() + 1, dims.end(), dims.begin());
+  --out.tile_.rank;
+  return out;
+}
+
 Ref Ref::swap(std::size_t a, std::size_t b) const {
   require(a < rank() && b < rank(), "cannot exchange dimensions that do not exist", tile_);
   Ref out = *this;

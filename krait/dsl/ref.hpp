@@ -44,6 +44,9 @@ class Ref {
   [[nodiscard]] Ref merge(std::size_t dim) const;
   /// Inserts a dimension of `count` positions with step 0 before dimension `dim` (dim = rank appends).
   [[nodiscard]] Ref broadcast(std::size_t dim, std::int64_t count) const;
+  /// Slot `count` mod extent(0) of the outermost dimension: a pool whose turn the kernel names, for
+  /// software pipelining (write slot i + 1 while slot i is read).
+  [[nodiscard]] Ref rotating(const Affine& count) const;
   /// Exchanges two free dimensions.
   [[nodiscard]] Ref swap(std::size_t a, std::size_t b) const;
 

@@ -40,7 +40,7 @@ std::map<std::string, Ps> Path::charges() const {
   while (true) {
     charge_node(*node, end, sum);
     if (node->before < 0) {
-      sum.add(kPortWait, Ps{}, node->start);
+      sum.add(node->table_load ? kTableLoad : kPortWait, Ps{}, node->start);
       break;
     }
     const PathNode& before = nodes_[static_cast<std::size_t>(node->before)];
@@ -49,7 +49,7 @@ std::map<std::string, Ps> Path::charges() const {
     end = order || read ? before.free : before.done;
     end = min(end, node->start);
     // Between the event and the start: a semaphore for another queue, else a busy port.
-    sum.add(order ? kPortWait : kSemaphore, end, node->start);
+    sum.add(node->table_load ? kTableLoad : order ? kPortWait : kSemaphore, end, node->start);
     node = &before;
   }
   for (std::size_t c = 0; c < kCauseCount; ++c)

@@ -20,6 +20,7 @@ struct PathNode {
   Edge edge = Edge::kNone;
   std::uint8_t cause = 0;    // index of kCauses: what its occupancy is charged to
   bool dma = false;
+  bool table_load = false;   // a table load stands between `before` and the start
   Ps start, free, done;
   Ps transfer_begin, transfer_end;  // DMA
 };
@@ -27,7 +28,7 @@ struct PathNode {
 // What time is charged to. The first five are the engines, in isa::Engine order.
 inline constexpr std::string_view kCauses[] = {"TensorE",      "VectorE",     "ScalarE",   "GpSimdE",
                                                "SyncE",        "DMA transfer", "DMA latency", "DMA issue",
-                                               "latency",      "semaphore",   "port wait"};
+                                               "latency",      "semaphore",   "port wait",   "table load"};
 inline constexpr std::size_t kCauseCount = std::size(kCauses);
 enum Cause : std::uint8_t {
   kDmaTransfer = 5,
@@ -36,6 +37,7 @@ enum Cause : std::uint8_t {
   kLatency,
   kSemaphore,
   kPortWait,
+  kTableLoad,
 };
 
 class Path {

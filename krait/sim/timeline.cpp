@@ -149,6 +149,7 @@ Issued Timeline::issue_engine(const Record& record, const Waits& waits, PathNode
       start = loaded;
       node.before = last_[slot(Engine::kScalar)];
       node.edge = node.before < 0 ? Edge::kNone : Edge::kEngineOrder;
+      node.table_load = true;
     }
     table_loaded_ = true;
     table_ = t.table;
