@@ -10,46 +10,71 @@
 namespace krait::isa {
 namespace {
 
-constexpr std::array kOps{AluOp::kBypass,       AluOp::kAdd,         AluOp::kSubtract,
-                          AluOp::kMultiply,     AluOp::kMax,         AluOp::kMin,
-                          AluOp::kEqual,        AluOp::kNotEqual,    AluOp::kGreaterEqual,
-                          AluOp::kGreater,      AluOp::kLessEqual,   AluOp::kLess,
-                          AluOp::kLogicalAnd,   AluOp::kLogicalOr,   AluOp::kLogicalXor,
-                          AluOp::kAbs,          AluOp::kRsqrt,       AluOp::kReciprocal};
+constexpr std::array kOps{
+    AluOp::kBypass,    AluOp::kAdd,   AluOp::kSubtract,   AluOp::kMultiply,     AluOp::kMax,
+    AluOp::kMin,       AluOp::kEqual, AluOp::kNotEqual,   AluOp::kGreaterEqual, AluOp::kGreater,
+    AluOp::kLessEqual, AluOp::kLess,  AluOp::kLogicalAnd, AluOp::kLogicalOr,    AluOp::kLogicalXor,
+    AluOp::kAbs,       AluOp::kRsqrt, AluOp::kReciprocal};
 constexpr std::array<std::string_view, kOps.size()> kNames{
-    "bypass",      "add",     "subtract",   "multiply", "max",         "min",
-    "equal",       "not_equal", "greater_equal", "greater", "less_equal", "less",
-    "logical_and", "logical_or", "logical_xor", "abs",     "rsqrt",      "reciprocal"};
+    "bypass",      "add",        "subtract",      "multiply", "max",        "min",
+    "equal",       "not_equal",  "greater_equal", "greater",  "less_equal", "less",
+    "logical_and", "logical_or", "logical_xor",   "abs",      "rsqrt",      "reciprocal"};
 
 // max and min as selects: the other operand if one is NaN, and branch-free for the vectoriser.
-inline float max_of(float a, float b) { return (a > b || b != b) ? a : b; }
-inline float min_of(float a, float b) { return (a < b || b != b) ? a : b; }
-inline float truth(bool value) { return value ? 1.0F : 0.0F; }
+inline float max_of(float a, float b) {
+  return (a > b || b != b) ? a : b;
+}
+inline float min_of(float a, float b) {
+  return (a < b || b != b) ? a : b;
+}
+inline float truth(bool value) {
+  return value ? 1.0F : 0.0F;
+}
 // f64 so that the result is rounded once.
-inline float rsqrt_of(float a) { return static_cast<float>(1.0 / std::sqrt(static_cast<double>(a))); }
+inline float rsqrt_of(float a) {
+  return static_cast<float>(1.0 / std::sqrt(static_cast<double>(a)));
+}
 
 // Calls body with a function object for `op`, so that every operator gets its own tight loop.
 template <class Body>
 inline __attribute__((always_inline)) void with_op(AluOp op, Body body) {
   switch (op) {
-    case AluOp::kBypass: return body([](float a, float) { return a; });
-    case AluOp::kAdd: return body([](float a, float b) { return a + b; });
-    case AluOp::kSubtract: return body([](float a, float b) { return a - b; });
-    case AluOp::kMultiply: return body([](float a, float b) { return a * b; });
-    case AluOp::kMax: return body(max_of);
-    case AluOp::kMin: return body(min_of);
-    case AluOp::kEqual: return body([](float a, float b) { return truth(a == b); });
-    case AluOp::kNotEqual: return body([](float a, float b) { return truth(a != b); });
-    case AluOp::kGreaterEqual: return body([](float a, float b) { return truth(a >= b); });
-    case AluOp::kGreater: return body([](float a, float b) { return truth(a > b); });
-    case AluOp::kLessEqual: return body([](float a, float b) { return truth(a <= b); });
-    case AluOp::kLess: return body([](float a, float b) { return truth(a < b); });
-    case AluOp::kLogicalAnd: return body([](float a, float b) { return truth(a != 0 && b != 0); });
-    case AluOp::kLogicalOr: return body([](float a, float b) { return truth(a != 0 || b != 0); });
-    case AluOp::kLogicalXor: return body([](float a, float b) { return truth((a != 0) != (b != 0)); });
-    case AluOp::kAbs: return body([](float a, float) { return std::fabs(a); });
-    case AluOp::kRsqrt: return body([](float a, float) { return rsqrt_of(a); });
-    case AluOp::kReciprocal: return body([](float a, float) { return 1.0F / a; });
+    case AluOp::kBypass:
+      return body([](float a, float) { return a; });
+    case AluOp::kAdd:
+      return body([](float a, float b) { return a + b; });
+    case AluOp::kSubtract:
+      return body([](float a, float b) { return a - b; });
+    case AluOp::kMultiply:
+      return body([](float a, float b) { return a * b; });
+    case AluOp::kMax:
+      return body(max_of);
+    case AluOp::kMin:
+      return body(min_of);
+    case AluOp::kEqual:
+      return body([](float a, float b) { return truth(a == b); });
+    case AluOp::kNotEqual:
+      return body([](float a, float b) { return truth(a != b); });
+    case AluOp::kGreaterEqual:
+      return body([](float a, float b) { return truth(a >= b); });
+    case AluOp::kGreater:
+      return body([](float a, float b) { return truth(a > b); });
+    case AluOp::kLessEqual:
+      return body([](float a, float b) { return truth(a <= b); });
+    case AluOp::kLess:
+      return body([](float a, float b) { return truth(a < b); });
+    case AluOp::kLogicalAnd:
+      return body([](float a, float b) { return truth(a != 0 && b != 0); });
+    case AluOp::kLogicalOr:
+      return body([](float a, float b) { return truth(a != 0 || b != 0); });
+    case AluOp::kLogicalXor:
+      return body([](float a, float b) { return truth((a != 0) != (b != 0)); });
+    case AluOp::kAbs:
+      return body([](float a, float) { return std::fabs(a); });
+    case AluOp::kRsqrt:
+      return body([](float a, float) { return rsqrt_of(a); });
+    case AluOp::kReciprocal:
+      return body([](float a, float) { return 1.0F / a; });
   }
   KRAIT_ASSERT(false);
 }
@@ -75,7 +100,9 @@ KRAIT_CLONES void reversed_loop(AluOp op, const float* a, float b, float* out, s
 
 }  // namespace
 
-std::string_view name(AluOp op) { return kNames[static_cast<std::size_t>(op)]; }
+std::string_view name(AluOp op) {
+  return kNames[static_cast<std::size_t>(op)];
+}
 
 std::optional<AluOp> parse_alu_op(std::string_view text) {
   for (const AluOp op : kOps)
@@ -83,7 +110,9 @@ std::optional<AluOp> parse_alu_op(std::string_view text) {
   return std::nullopt;
 }
 
-std::span<const AluOp> alu_ops() { return kOps; }
+std::span<const AluOp> alu_ops() {
+  return kOps;
+}
 
 bool reduces(AluOp op) {
   switch (op) {
@@ -94,8 +123,10 @@ bool reduces(AluOp op) {
     case AluOp::kMin:
     case AluOp::kLogicalAnd:
     case AluOp::kLogicalOr:
-    case AluOp::kLogicalXor: return true;
-    default: return false;
+    case AluOp::kLogicalXor:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -103,10 +134,14 @@ float identity(AluOp op) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   switch (op) {
     case AluOp::kMultiply:
-    case AluOp::kLogicalAnd: return 1;
-    case AluOp::kMax: return -kInf;
-    case AluOp::kMin: return kInf;
-    default: return 0;
+    case AluOp::kLogicalAnd:
+      return 1;
+    case AluOp::kMax:
+      return -kInf;
+    case AluOp::kMin:
+      return kInf;
+    default:
+      return 0;
   }
 }
 
@@ -116,11 +151,13 @@ float apply(AluOp op, float a, float b) {
   return out;
 }
 
-void apply_rows(AluOp op, std::span<const float> a, std::span<const float> b, std::span<float> out) {
+void apply_rows(AluOp op, std::span<const float> a, std::span<const float> b,
+                std::span<float> out) {
   rows_loop(op, a.data(), b.data(), out.data(), out.size());
 }
 
-void apply_row_scalar(AluOp op, std::span<const float> a, float b, bool reverse, std::span<float> out) {
+void apply_row_scalar(AluOp op, std::span<const float> a, float b, bool reverse,
+                      std::span<float> out) {
   (reverse ? reversed_loop : scalar_loop)(op, a.data(), b, out.data(), out.size());
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // The element-wise operators of the Vector engine ("AluOp" of the manual) and their row forms.
-// All arithmetic is f32; comparisons and logical operators give 1.0 or 0.0. Bit operators and shifts
-// work on integer bit patterns and have no row form here (see tensor_scalar's bit path).
+// All arithmetic is f32; comparisons and logical operators give 1.0 or 0.0. Bit operators and
+// shifts work on integer bit patterns and have no row form here (see tensor_scalar's bit path).
 // Source: neuroncore 5.2 (ISA32, SH26).
 
 #include <cstdint>
@@ -46,7 +46,8 @@ enum class AluOp : std::uint8_t {
 /// out[i] = op(a[i], b[i])
 void apply_rows(AluOp op, std::span<const float> a, std::span<const float> b, std::span<float> out);
 /// out[i] = reverse ? op(b, a[i]) : op(a[i], b)
-void apply_row_scalar(AluOp op, std::span<const float> a, float b, bool reverse, std::span<float> out);
+void apply_row_scalar(AluOp op, std::span<const float> a, float b, bool reverse,
+                      std::span<float> out);
 /// op folded over the row from `start`, left to right.
 [[nodiscard]] float reduce_row(AluOp op, std::span<const float> a, float start);
 

@@ -9,7 +9,8 @@ std::string pair(std::string_view a_name, const Tile& a, std::string_view b_name
   return cat(a_name, " = ", describe(a), ", ", b_name, " = ", describe(b));
 }
 
-// Legal first partitions for a tile of P partitions (A2): 65..128: 0; 33..64: 0, 64; up to 32: any quadrant.
+// Legal first partitions for a tile of P partitions (A2): 65..128: 0; 33..64: 0, 64; up to 32: any
+// quadrant.
 bool legal_start(const Tile& t) {
   const int grid = t.partitions > 64 ? 128 : t.partitions > 32 ? 64 : 32;
   return t.partition % grid == 0 && t.partition + t.partitions <= kPartitions;
@@ -25,7 +26,8 @@ void Checker::require(bool condition, std::string_view rule, std::string_view wh
 
 void Checker::present(std::string_view name, const Tile& t) {
   if (t.present()) return;
-  violations_.push_back({"operand-missing", cat(name, " is not given"), "none", cat("pass a tile as ", name)});
+  violations_.push_back(
+      {"operand-missing", cat(name, " is not given"), "none", cat("pass a tile as ", name)});
 }
 
 void Checker::same_partitions(std::string_view a_name, const Tile& a, std::string_view b_name,
@@ -40,16 +42,19 @@ void Checker::same_free_size(std::string_view a_name, const Tile& a, std::string
                              const Tile& b) {
   if (a.free_size() == b.free_size()) return;
   violations_.push_back(
-      {"same-free-size", cat(a_name, " and ", b_name, " have different element counts per partition"),
+      {"same-free-size",
+       cat(a_name, " and ", b_name, " have different element counts per partition"),
        pair(a_name, a, b_name, b), "give both the same free size (a step of 0 broadcasts)"});
 }
 
-void Checker::same_shape(std::string_view a_name, const Tile& a, std::string_view b_name, const Tile& b) {
+void Checker::same_shape(std::string_view a_name, const Tile& a, std::string_view b_name,
+                         const Tile& b) {
   same_partitions(a_name, a, b_name, b);
   same_free_size(a_name, a, b_name, b);
 }
 
-void Checker::same_dtype(std::string_view a_name, const Tile& a, std::string_view b_name, const Tile& b) {
+void Checker::same_dtype(std::string_view a_name, const Tile& a, std::string_view b_name,
+                         const Tile& b) {
   if (a.dtype == b.dtype) return;
   violations_.push_back({"same-dtype", cat(a_name, " and ", b_name, " must have one dtype"),
                          pair(a_name, a, b_name, b), "convert one of them first (tensor_copy)"});
@@ -58,14 +63,15 @@ void Checker::same_dtype(std::string_view a_name, const Tile& a, std::string_vie
 void Checker::not_both_psum(std::string_view a_name, const Tile& a, std::string_view b_name,
                             const Tile& b) {
   if (!(a.present() && b.present() && a.in_psum() && b.in_psum())) return;
-  violations_.push_back({"psum-operands",
-                         cat(a_name, " and ", b_name, " are both in PSUM; at most one may be"),
-                         pair(a_name, a, b_name, b), "copy one of them to SBUF first (tensor_copy)"});
+  violations_.push_back(
+      {"psum-operands", cat(a_name, " and ", b_name, " are both in PSUM; at most one may be"),
+       pair(a_name, a, b_name, b), "copy one of them to SBUF first (tensor_copy)"});
 }
 
 void Checker::on_chip(std::string_view name, const Tile& t) {
   if (!t.in_hbm()) return;
-  violations_.push_back({"operand-space", cat(name, " lies in HBM; compute engines reach SBUF and PSUM only"),
+  violations_.push_back({"operand-space",
+                         cat(name, " lies in HBM; compute engines reach SBUF and PSUM only"),
                          describe(t), "load it into SBUF first (dma_copy)"});
 }
 
@@ -119,6 +125,8 @@ bool Checker::tile(std::string_view name, const Tile& t, bool by_dma) {
     bad("alignment", cat("starts at byte ", t.offset, ", inside an element"),
         cat("start at a multiple of ", t.element_bytes(), " bytes"));
   if (t.in_hbm()) return true;
+  if (t.dtype == DType::kF64 || t.dtype == DType::kI64)
+    bad("dtype", "has a 64-bit type, which no engine reads", "use f32 or i32 on chip");
   if (by_dma) {
     if (t.partition + t.partitions > kPartitions)
       bad("partition-start", cat("reaches past partition 127: ", t.partition, " + ", t.partitions),
@@ -126,7 +134,8 @@ bool Checker::tile(std::string_view name, const Tile& t, bool by_dma) {
     return true;
   }
   if (!legal_start(t))
-    bad("partition-start", cat("starts at partition ", t.partition, " with ", t.partitions, " partitions"),
+    bad("partition-start",
+        cat("starts at partition ", t.partition, " with ", t.partitions, " partitions"),
         "start at 0 (65..128 partitions), 0 or 64 (33..64), or 0, 32, 64, 96 (up to 32)");
   const auto limit = t.in_psum() ? machine_.access.max_psum_elements.value
                                  : machine_.access.max_sbuf_elements.value;

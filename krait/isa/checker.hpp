@@ -32,11 +32,14 @@ class Checker {
 
   // Rules that many instructions share.
   void present(std::string_view name, const Tile& t);
-  void same_partitions(std::string_view a_name, const Tile& a, std::string_view b_name, const Tile& b);
-  void same_free_size(std::string_view a_name, const Tile& a, std::string_view b_name, const Tile& b);
+  void same_partitions(std::string_view a_name, const Tile& a, std::string_view b_name,
+                       const Tile& b);
+  void same_free_size(std::string_view a_name, const Tile& a, std::string_view b_name,
+                      const Tile& b);
   void same_shape(std::string_view a_name, const Tile& a, std::string_view b_name, const Tile& b);
   void same_dtype(std::string_view a_name, const Tile& a, std::string_view b_name, const Tile& b);
-  void not_both_psum(std::string_view a_name, const Tile& a, std::string_view b_name, const Tile& b);
+  void not_both_psum(std::string_view a_name, const Tile& a, std::string_view b_name,
+                     const Tile& b);
   void on_chip(std::string_view name, const Tile& t);
   void in_sbuf(std::string_view name, const Tile& t);
   void in_psum(std::string_view name, const Tile& t);

@@ -12,7 +12,8 @@ namespace {
 double stride_penalty(const MachineSpec& m, std::initializer_list<const Tile*> tiles) {
   double factor = 1;
   for (const Tile* t : tiles)
-    if (t->present() && std::abs(t->inner_step()) * t->element_bytes() > m.access.stride_threshold_bytes)
+    if (t->present() &&
+        std::abs(t->inner_step()) * t->element_bytes() > m.access.stride_threshold_bytes)
       factor = std::max(factor, m.access.stride_factor.value);
   return factor;
 }
@@ -22,8 +23,8 @@ bool reads_or_writes_psum(std::initializer_list<const Tile*> tiles) {
                      [](const Tile* t) { return t->present() && t->in_psum(); });
 }
 
-Timing elementwise(const MachineSpec& m, const ElementwiseEngine& engine, std::int64_t n, double rate,
-                   std::initializer_list<const Tile*> tiles) {
+Timing elementwise(const MachineSpec& m, const ElementwiseEngine& engine, std::int64_t n,
+                   double rate, std::initializer_list<const Tile*> tiles) {
   Timing out;
   const double factor = rate > 1 ? 1 : stride_penalty(m, tiles);
   const Cycles work{std::ceil(static_cast<double>(n) * factor / rate)};
@@ -68,8 +69,8 @@ Timing tensor_time(const MachineSpec& m, std::int64_t stationary_columns, std::i
                      t.extra_cycles.value;
   out.occupancy = one * instructions;
   out.latency = t.latency.value;
-  out.load_stationary =
-      Cycles{t.load_cycles_per_column.value} * (static_cast<double>(stationary_columns) * instructions);
+  out.load_stationary = Cycles{t.load_cycles_per_column.value} *
+                        (static_cast<double>(stationary_columns) * instructions);
   return out;
 }
 

@@ -19,8 +19,8 @@ namespace krait::isa {
                                  std::initializer_list<const Tile*> tiles);
 /// GpSimdE: start + n / rate.
 [[nodiscard]] Timing gpsimd_time(const MachineSpec& m, std::int64_t n, double rate);
-/// TensorE: a product of `columns` moving columns against `stationary_columns`, `passes` cycles a column
-/// spread over `instructions` MMs.
+/// TensorE: a product of `columns` moving columns against `stationary_columns`, `passes` cycles a
+/// column spread over `instructions` MMs.
 [[nodiscard]] Timing tensor_time(const MachineSpec& m, std::int64_t stationary_columns,
                                  std::int64_t columns, double passes, int instructions);
 /// Elements per cycle of tensor_copy and tensor_scalar on VectorE (neuroncore 2.5).

@@ -31,13 +31,27 @@ bool assign(const std::optional<T>& parsed, T& value) {
 
 }  // namespace
 
-std::string attr_text(AluOp value) { return std::string(name(value)); }
-std::string attr_text(UnaryFn value) { return std::string(krait::name(value)); }
-std::string attr_text(Engine value) { return std::string(name(value)); }
-std::string attr_text(DmaRing value) { return std::string(kRings[static_cast<std::size_t>(value)]); }
-std::string attr_text(DgeMode value) { return std::string(kModes[static_cast<std::size_t>(value)]); }
-std::string attr_text(bool value) { return value ? "true" : "false"; }
-std::string attr_text(std::int32_t value) { return std::to_string(value); }
+std::string attr_text(AluOp value) {
+  return std::string(name(value));
+}
+std::string attr_text(UnaryFn value) {
+  return std::string(krait::name(value));
+}
+std::string attr_text(Engine value) {
+  return std::string(name(value));
+}
+std::string attr_text(DmaRing value) {
+  return std::string(kRings[static_cast<std::size_t>(value)]);
+}
+std::string attr_text(DgeMode value) {
+  return std::string(kModes[static_cast<std::size_t>(value)]);
+}
+std::string attr_text(bool value) {
+  return value ? "true" : "false";
+}
+std::string attr_text(std::int32_t value) {
+  return std::to_string(value);
+}
 
 std::string attr_text(float value) {
   char buffer[32];  // the shortest text that reads back to the same bits
@@ -52,11 +66,21 @@ std::string attr_text(const IotaPattern& p) {
   return out + ")";
 }
 
-bool parse_attr(std::string_view text, AluOp& value) { return assign(parse_alu_op(text), value); }
-bool parse_attr(std::string_view text, UnaryFn& value) { return assign(parse_unary_fn(text), value); }
-bool parse_attr(std::string_view text, Engine& value) { return assign(parse_engine(text), value); }
-bool parse_attr(std::string_view text, DmaRing& value) { return parse_enum(kRings, text, value); }
-bool parse_attr(std::string_view text, DgeMode& value) { return parse_enum(kModes, text, value); }
+bool parse_attr(std::string_view text, AluOp& value) {
+  return assign(parse_alu_op(text), value);
+}
+bool parse_attr(std::string_view text, UnaryFn& value) {
+  return assign(parse_unary_fn(text), value);
+}
+bool parse_attr(std::string_view text, Engine& value) {
+  return assign(parse_engine(text), value);
+}
+bool parse_attr(std::string_view text, DmaRing& value) {
+  return parse_enum(kRings, text, value);
+}
+bool parse_attr(std::string_view text, DgeMode& value) {
+  return parse_enum(kModes, text, value);
+}
 
 bool parse_attr(std::string_view text, bool& value) {
   value = text == "true";

@@ -1,7 +1,7 @@
 #pragma once
 
-// The fields of an instruction, listed once by its fields() function and read by everything generic:
-// printing, parsing, binding of symbolic offsets, dependence tracking, documentation.
+// The fields of an instruction, listed once by its fields() function and read by everything
+// generic: printing, parsing, binding of symbolic offsets, dependence tracking, documentation.
 
 #include <cstdint>
 #include <string>
@@ -15,10 +15,10 @@
 namespace krait::isa {
 
 enum class Role : std::uint8_t {
-  kOut,     // Tile, written
-  kIn,      // Tile, read (absent tiles are skipped)
-  kOperand, // Operand, read if it is a tile
-  kAttr,    // anything else
+  kOut,      // Tile, written
+  kIn,       // Tile, read (absent tiles are skipped)
+  kOperand,  // Operand, read if it is a tile
+  kAttr,     // anything else
 };
 
 template <class T, class M>

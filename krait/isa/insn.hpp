@@ -37,21 +37,21 @@ struct InsnInfo {
 
 template <class T>
 concept Instruction = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
-                      requires(const T t, Checker& c, Memory& m, const MachineSpec& s) {
-                        { T::info } -> std::convertible_to<InsnInfo>;
-                        T::fields();
-                        t.check(c);
-                        t.execute(m);
-                        { t.time(s) } -> std::same_as<Timing>;
-                      };
+    requires(const T t, Checker& c, Memory& m, const MachineSpec& s) {
+  { T::info } -> std::convertible_to<InsnInfo>;
+  T::fields();
+  t.check(c);
+  t.execute(m);
+  { t.time(s) } -> std::same_as<Timing>;
+};
 
 /// One field, type-erased.
 struct FieldInfo {
   std::string_view name;
   Role role;
   std::size_t offset;  // bytes into the struct; an Operand's tile is its first member
-  std::string (*text)(const void* member);               // attributes
-  bool (*parse)(std::string_view text, void* member);    // attributes
+  std::string (*text)(const void* member);             // attributes
+  bool (*parse)(std::string_view text, void* member);  // attributes
 };
 
 /// An instruction, type-erased. `self` points to an object of its type.
@@ -72,12 +72,15 @@ namespace detail {
 template <class T, class M>
 FieldInfo erase(const Field<T, M>& field) {
   T probe{};
-  const auto offset = static_cast<std::size_t>(reinterpret_cast<const char*>(&(probe.*field.member)) -
-                                               reinterpret_cast<const char*>(&probe));
+  const auto offset =
+      static_cast<std::size_t>(reinterpret_cast<const char*>(&(probe.*field.member)) -
+                               reinterpret_cast<const char*>(&probe));
   FieldInfo info{field.name, field.role, offset, nullptr, nullptr};
   if constexpr (!std::is_same_v<M, Tile> && !std::is_same_v<M, Operand>) {
     info.text = [](const void* m) { return attr_text(*static_cast<const M*>(m)); };
-    info.parse = [](std::string_view text, void* m) { return parse_attr(text, *static_cast<M*>(m)); };
+    info.parse = [](std::string_view text, void* m) {
+      return parse_attr(text, *static_cast<M*>(m));
+    };
   }
   return info;
 }
@@ -94,7 +97,9 @@ InsnDef make_def() {
   def.init = [](void* self) { new (self) T{}; };
   def.check = [](const void* self, Checker& c) { static_cast<const T*>(self)->check(c); };
   def.execute = [](const void* self, Memory& m) { static_cast<const T*>(self)->execute(m); };
-  def.time = [](const void* self, const MachineSpec& s) { return static_cast<const T*>(self)->time(s); };
+  def.time = [](const void* self, const MachineSpec& s) {
+    return static_cast<const T*>(self)->time(s);
+  };
   def.engine = [](const void* self) {
     if constexpr (requires(const T t) { t.engine_of(); })
       return static_cast<const T*>(self)->engine_of();

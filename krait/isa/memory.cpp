@@ -16,9 +16,13 @@ constexpr std::size_t kMaxFindings = 64;  // a kernel that reads garbage everywh
 template <class T>
 T* zeroed(std::int64_t count) {
   // calloc: pages that a run never touches cost nothing.
-  void* p = std::calloc(static_cast<std::size_t>(std::max<std::int64_t>(count, 1)), sizeof(T));
+  constexpr std::int64_t kMost = std::int64_t{1} << 39;  // twice the HBM of any chip
+  void* p = count > kMost ? nullptr
+                          : std::calloc(static_cast<std::size_t>(std::max<std::int64_t>(count, 1)),
+                                        sizeof(T));
   if (p == nullptr)
-    throw UserError(Report{"out of memory for the simulated memories", {},
+    throw UserError(Report{"out of memory for the simulated memories",
+                           {},
                            human_bytes(static_cast<std::uint64_t>(count) * sizeof(T)),
                            "use a smaller shape, or --no-data for time alone"});
   return static_cast<T*>(p);
@@ -45,22 +49,26 @@ void for_each_line(const Tile& t, Fn fn) {
   }
 }
 
-void gather(std::byte* out, const std::byte* in, std::int64_t count, std::int64_t step, std::int64_t bytes) {
+void gather(std::byte* out, const std::byte* in, std::int64_t count, std::int64_t step,
+            std::int64_t bytes) {
   const auto size = static_cast<std::size_t>(bytes);
   if (step == 1) {
     std::memcpy(out, in, size * static_cast<std::size_t>(count));
     return;
   }
-  for (std::int64_t i = 0; i < count; ++i) std::memcpy(out + i * bytes, in + i * step * bytes, size);
+  for (std::int64_t i = 0; i < count; ++i)
+    std::memcpy(out + i * bytes, in + i * step * bytes, size);
 }
 
-void scatter(const std::byte* in, std::byte* out, std::int64_t count, std::int64_t step, std::int64_t bytes) {
+void scatter(const std::byte* in, std::byte* out, std::int64_t count, std::int64_t step,
+             std::int64_t bytes) {
   const auto size = static_cast<std::size_t>(bytes);
   if (step == 1) {
     std::memcpy(out, in, size * static_cast<std::size_t>(count));
     return;
   }
-  for (std::int64_t i = 0; i < count; ++i) std::memcpy(out + i * step * bytes, in + i * bytes, size);
+  for (std::int64_t i = 0; i < count; ++i)
+    std::memcpy(out + i * step * bytes, in + i * bytes, size);
 }
 
 bool is_direct(const Tile& t, const std::byte* address) {
@@ -74,7 +82,9 @@ bool has_shadow(const Memory::Options& options, DType dtype) {
 
 }  // namespace
 
-void Region::Free::operator()(void* p) const { std::free(p); }
+void Region::Free::operator()(void* p) const {
+  std::free(p);
+}
 
 Region::Region(std::int64_t rows, std::int64_t row_bytes)
     : rows_(rows),
@@ -114,8 +124,8 @@ Memory::Place Memory::place(const Tile& t, int p) {
 }
 
 void Memory::report(std::string kind, std::string what) {
-  RunFinding finding{std::move(kind), instruction_.empty() ? std::move(what)
-                                                           : cat(instruction_, ": ", what)};
+  RunFinding finding{std::move(kind),
+                     instruction_.empty() ? std::move(what) : cat(instruction_, ": ", what)};
   if (findings_.size() < kMaxFindings &&
       std::find(findings_.begin(), findings_.end(), finding) == findings_.end())
     findings_.push_back(std::move(finding));
@@ -138,10 +148,12 @@ void Memory::check_accumulate(const Tile& dst, int p) {
   if (!options_.track_state) return;
   const ByteState state = weakest(dst, p);
   if (state == ByteState::kNever)
-    report("accumulate-uninitialised", cat("accumulates onto ", describe(dst), " that nothing has written"));
+    report("accumulate-uninitialised",
+           cat("accumulates onto ", describe(dst), " that nothing has written"));
   else if (state == ByteState::kWritten && !options_.accumulate_onto_engine_writes)
     report("accumulate-engine-write",
-           cat("accumulates onto ", describe(dst), " that another engine wrote: undefined on this generation"));
+           cat("accumulates onto ", describe(dst),
+               " that another engine wrote: undefined on this generation"));
 }
 
 // Bytes never written read as all ones: NaN in every float format, so that a mistake shows.
@@ -161,7 +173,8 @@ void Memory::check_written(const Tile& t, int p) {
   for_each_line(t, [&](std::int64_t offset, std::int64_t count, std::int64_t step) {
     const std::int64_t begin = at.offset + offset * bytes;
     if (step == 1) return check(begin, count * bytes);
-    for (std::int64_t i = 0; i < (step == 0 ? 1 : count); ++i) check(begin + i * step * bytes, bytes);
+    for (std::int64_t i = 0; i < (step == 0 ? 1 : count); ++i)
+      check(begin + i * step * bytes, bytes);
   });
   if (bad)
     report("uninitialised-read", cat("reads bytes of ", describe(t), " that nothing has written"));
@@ -219,23 +232,18 @@ void Memory::store_ints(const Tile& dst, int p, std::span<const std::int32_t> ro
     for (std::size_t i = 0; i < row.size(); ++i) values[i] = static_cast<float>(row[i]);
     return store(dst, p, values);
   }
-  bytes_.resize(row.size() * sizeof(std::int32_t));
+  bits_.bytes.resize(row.size() * sizeof(std::int32_t));
+  bits_.unrounded.clear();
   for (std::size_t i = 0; i < row.size(); ++i) {
     const std::int32_t value = dst.dtype == DType::kU32 ? std::max(row[i], 0) : row[i];
-    std::memcpy(bytes_.data() + i * sizeof value, &value, sizeof value);
+    std::memcpy(bits_.bytes.data() + i * sizeof value, &value, sizeof value);
   }
-  const Place at = place(dst, p);
-  const std::int64_t bytes = dst.element_bytes();
-  std::int64_t done = 0;
-  for_each_line(dst, [&](std::int64_t offset, std::int64_t count, std::int64_t step) {
-    const std::int64_t begin = at.offset + offset * bytes;
-    scatter(bytes_.data() + done * bytes, at.region->at(at.row, begin), count, step, bytes);
-    mark(*at.region, at.row, begin, count, step, bytes, ByteState::kWritten);
-    done += count;
-  });
+  store_bits(dst, p, bits_);
 }
 
-float Memory::load1(const Tile& t, int p) { return load(t, p)[0]; }
+float Memory::load1(const Tile& t, int p) {
+  return load(t, p)[0];
+}
 
 std::span<float> Memory::stage(const Tile& dst, int p) {
   const Place at = place(dst, p);
@@ -249,7 +257,8 @@ void Memory::store(const Tile& dst, int p, std::span<const float> row, ByteState
   const Place at = place(dst, p);
   std::byte* address = at.region->at(at.row, at.offset);
   const std::int64_t bytes = dst.element_bytes();
-  const bool in_place = reinterpret_cast<const std::byte*>(row.data()) == address && is_direct(dst, address);
+  const bool in_place =
+      reinterpret_cast<const std::byte*>(row.data()) == address && is_direct(dst, address);
   const bool shadow = has_shadow(options_, dst.dtype);
   std::size_t done = 0;
   for_each_line(dst, [&](std::int64_t offset, std::int64_t count, std::int64_t step) {
@@ -288,31 +297,43 @@ void Memory::copy_row(const Tile& dst, int p, const Tile& src, int q) {
     store(dst, p, load(src, q));
 }
 
-// Equal dtypes: bytes move unchanged, whatever they encode. Gather to a row, then scatter, so that any
-// two patterns of equal size fit each other.
+// Equal dtypes: bytes move unchanged, whatever they encode. Gather to a row, then scatter, so that
+// any two patterns of equal size fit each other.
 void Memory::copy_bits(const Tile& dst, int p, const Tile& src, int q) {
-  check_written(src, q);
-  const Place from = place(src, q), to = place(dst, p);
-  const std::int64_t bytes = src.element_bytes();
-  const bool shadow = has_shadow(options_, src.dtype);
-  bytes_.resize(static_cast<std::size_t>(src.free_size() * bytes));
-  const std::span<float> unrounded = scratch(shadow ? static_cast<std::size_t>(src.free_size()) : 0);
+  load_bits(src, q, bits_);
+  store_bits(dst, p, bits_);
+}
+
+void Memory::load_bits(const Tile& t, int p, Bits& row) {
+  check_written(t, p);
+  const Place at = place(t, p);
+  const std::int64_t bytes = t.element_bytes();
+  const auto n = static_cast<std::size_t>(t.free_size());
+  const bool shadow = has_shadow(options_, t.dtype);
+  row.bytes.resize(n * static_cast<std::size_t>(bytes));
+  row.unrounded.resize(shadow ? n : 0);
   std::int64_t done = 0;
-  for_each_line(src, [&](std::int64_t offset, std::int64_t count, std::int64_t step) {
-    const std::int64_t begin = from.offset + offset * bytes;
-    gather(bytes_.data() + done * bytes, from.region->at(from.row, begin), count, step, bytes);
+  for_each_line(t, [&](std::int64_t offset, std::int64_t count, std::int64_t step) {
+    const std::int64_t begin = at.offset + offset * bytes;
+    gather(row.bytes.data() + done * bytes, at.region->at(at.row, begin), count, step, bytes);
     for (std::int64_t i = 0; shadow && i < count; ++i)
-      unrounded[static_cast<std::size_t>(done + i)] =
-          *from.region->shadow(from.row, begin + i * step * bytes);
+      row.unrounded[static_cast<std::size_t>(done + i)] =
+          *at.region->shadow(at.row, begin + i * step * bytes);
     done += count;
   });
-  done = 0;
-  for_each_line(dst, [&](std::int64_t offset, std::int64_t count, std::int64_t step) {
-    const std::int64_t begin = to.offset + offset * bytes;
-    scatter(bytes_.data() + done * bytes, to.region->at(to.row, begin), count, step, bytes);
-    for (std::int64_t i = 0; shadow && i < count; ++i)
-      *to.region->shadow(to.row, begin + i * step * bytes) = unrounded[static_cast<std::size_t>(done + i)];
-    mark(*to.region, to.row, begin, count, step, bytes, ByteState::kWritten);
+}
+
+void Memory::store_bits(const Tile& t, int p, const Bits& row, ByteState by) {
+  const Place at = place(t, p);
+  const std::int64_t bytes = t.element_bytes();
+  std::int64_t done = 0;
+  for_each_line(t, [&](std::int64_t offset, std::int64_t count, std::int64_t step) {
+    const std::int64_t begin = at.offset + offset * bytes;
+    scatter(row.bytes.data() + done * bytes, at.region->at(at.row, begin), count, step, bytes);
+    for (std::int64_t i = 0; !row.unrounded.empty() && i < count; ++i)
+      *at.region->shadow(at.row, begin + i * step * bytes) =
+          row.unrounded[static_cast<std::size_t>(done + i)];
+    mark(*at.region, at.row, begin, count, step, bytes, by);
     done += count;
   });
 }

@@ -59,11 +59,12 @@ class Region {
 class Memory {
  public:
   struct Options {
-    bool rounding = true;              // false: keep unrounded shadows
-    Rounding mode{};                   // how stores round
+    bool rounding = true;  // false: keep unrounded shadows
+    Rounding mode{};       // how stores round
     bool track_state = true;
-    bool transpose_moves_bits = true;            // TensorE transposes do not multiply (v3 and later)
-    bool accumulate_onto_engine_writes = true;   // PSUM written by another engine may be accumulated onto
+    bool transpose_moves_bits = true;  // TensorE transposes do not multiply (v3 and later)
+    bool accumulate_onto_engine_writes =
+        true;  // PSUM written by another engine may be accumulated onto
   };
 
   /// @param sbuf_bytes, psum_bytes  bytes per partition in use
@@ -90,8 +91,8 @@ class Memory {
 
   // --- rows: used by execute functions ---
 
-  /// Partition p of a tile as f32: the memory itself if it is contiguous f32, else a copy in a scratch
-  /// row that lives until the next begin_row(). Reports uninitialised bytes.
+  /// Partition p of a tile as f32: the memory itself if it is contiguous f32, else a copy in a
+  /// scratch row that lives until the next begin_row(). Reports uninitialised bytes.
   [[nodiscard]] std::span<const float> load(const Tile& t, int p);
   /// The single element of partition p.
   [[nodiscard]] float load1(const Tile& t, int p);
@@ -101,7 +102,8 @@ class Memory {
   /// Where to write partition p of dst; store(dst, p, row) must follow.
   [[nodiscard]] std::span<float> stage(const Tile& dst, int p);
   /// Rounds the row to dst's dtype and marks it written.
-  void store(const Tile& dst, int p, std::span<const float> row, ByteState by = ByteState::kWritten);
+  void store(const Tile& dst, int p, std::span<const float> row,
+             ByteState by = ByteState::kWritten);
   void store1(const Tile& dst, int p, float value) { store(dst, p, {&value, 1}); }
   /// A scratch row of n floats, valid until the next begin_row().
   [[nodiscard]] std::span<float> scratch(std::size_t n);
@@ -116,6 +118,14 @@ class Memory {
   void copy_row(const Tile& dst, int p, const Tile& src, int q);
   /// The same for equal dtypes, leaving scratch rows alone.
   void copy_bits(const Tile& dst, int p, const Tile& src, int q);
+  /// A row as it lies in memory: element after element, and their unrounded values where there are
+  /// any.
+  struct Bits {
+    std::vector<std::byte> bytes;
+    std::vector<float> unrounded;  // empty if the dtype or the run has no shadows
+  };
+  void load_bits(const Tile& t, int p, Bits& row);
+  void store_bits(const Tile& t, int p, const Bits& row, ByteState by = ByteState::kWritten);
   /// Reports an accumulation onto partition p of dst that no product has started.
   void check_accumulate(const Tile& dst, int p);
   /// State of the bytes of partition p: the weakest of all (kNever if any was never written).
@@ -136,7 +146,7 @@ class Memory {
   std::vector<std::vector<float>> scratch_;
   std::size_t used_ = 0;
   std::vector<std::int32_t> ints_;
-  std::vector<std::byte> bytes_;
+  Bits bits_;
   std::uint64_t rounding_counter_ = 0;
   std::string_view instruction_;
   std::vector<RunFinding> findings_;

@@ -26,7 +26,9 @@ const std::vector<const InsnDef*>& registry() {
 
 }  // namespace
 
-std::span<const InsnDef* const> instructions() { return registry(); }
+std::span<const InsnDef* const> instructions() {
+  return registry();
+}
 
 const InsnDef& find_instruction(std::string_view name) {
   std::vector<std::string> names;
@@ -34,7 +36,8 @@ const InsnDef& find_instruction(std::string_view name) {
     if (def->info.name == name) return *def;
     names.emplace_back(def->info.name);
   }
-  throw UserError(Report{cat("no instruction is called '", name, "'"), {}, {}, suggest(name, names)});
+  throw UserError(
+      Report{cat("no instruction is called '", name, "'"), {}, {}, suggest(name, names)});
 }
 
 std::vector<Violation> check(const InsnDef& def, const void* self, const MachineSpec& machine) {

@@ -67,7 +67,9 @@ void read_dims(Cursor& in, Tile& tile) {
 
 }  // namespace
 
-std::string_view name(Engine engine) { return kEngineNames[static_cast<std::size_t>(engine)]; }
+std::string_view name(Engine engine) {
+  return kEngineNames[static_cast<std::size_t>(engine)];
+}
 
 std::optional<Engine> parse_engine(std::string_view text) {
   for (std::size_t i = 0; i < kEngineNames.size(); ++i)
@@ -75,21 +77,27 @@ std::optional<Engine> parse_engine(std::string_view text) {
   return std::nullopt;
 }
 
-std::string_view name(Space space) { return kSpaceNames[static_cast<std::size_t>(space)]; }
+std::string_view name(Space space) {
+  return kSpaceNames[static_cast<std::size_t>(space)];
+}
 
 std::int64_t Tile::span_begin() const {
   std::int64_t low = 0;
-  for (std::size_t d = 0; d < rank; ++d) low += std::min<std::int64_t>(0, dims[d].step * (dims[d].count - 1));
+  for (std::size_t d = 0; d < rank; ++d)
+    low += std::min<std::int64_t>(0, dims[d].step * (dims[d].count - 1));
   return low;
 }
 
 std::int64_t Tile::span_end() const {
   std::int64_t high = 1;
-  for (std::size_t d = 0; d < rank; ++d) high += std::max<std::int64_t>(0, dims[d].step * (dims[d].count - 1));
+  for (std::size_t d = 0; d < rank; ++d)
+    high += std::max<std::int64_t>(0, dims[d].step * (dims[d].count - 1));
   return high;
 }
 
-bool Tile::contiguous() const { return inner_run() == free_size(); }
+bool Tile::contiguous() const {
+  return inner_run() == free_size();
+}
 
 std::int64_t Tile::inner_run() const {
   std::int64_t run = 1;
@@ -125,7 +133,8 @@ std::int64_t Tile::inner_step() const {
 
 std::string to_string(const Tile& t, std::string_view symbolic_offset) {
   std::string out = cat(name(t.space), ".", t.buffer, "[");
-  out += t.in_hbm() ? cat(t.partitions, "/", t.partition_step) : cat(t.partition, "+", t.partitions);
+  out +=
+      t.in_hbm() ? cat(t.partitions, "/", t.partition_step) : cat(t.partition, "+", t.partitions);
   out += "]@";
   out += symbolic_offset.empty() ? std::to_string(t.offset) : std::string(symbolic_offset);
   out += cat(":", krait::name(t.dtype), "{");

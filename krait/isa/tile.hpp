@@ -33,19 +33,19 @@ inline constexpr std::size_t kMaxFreeDims = 4;  // what the hardware's descripto
 inline constexpr std::int64_t kPsumBankBytes = 2048;
 inline constexpr int kPartitions = 128;
 
-/// An operand. On chip: partitions [partition, partition + partitions), every one with the same free
-/// pattern that starts `offset` bytes into the partition. In HBM: the same picture laid over a flat
-/// tensor, partition p starting at offset + p * partition_step elements.
+/// An operand. On chip: partitions [partition, partition + partitions), every one with the same
+/// free pattern that starts `offset` bytes into the partition. In HBM: the same picture laid over a
+/// flat tensor, partition p starting at offset + p * partition_step elements.
 struct Tile {
   Space space = Space::kSbuf;
   DType dtype = DType::kF32;
-  std::uint8_t rank = 1;           // dims in use, outermost first
-  std::uint16_t partition = 0;     // first partition (0 in HBM)
-  std::uint16_t partitions = 0;    // 0: the operand is absent
-  std::uint32_t buffer = 0;        // index of the program's buffer
-  std::uint32_t expr = 0;          // index of a symbolic offset in the program; 0: `offset` is final
-  std::int64_t offset = 0;         // bytes
-  std::int64_t partition_step = 0; // elements; HBM only
+  std::uint8_t rank = 1;         // dims in use, outermost first
+  std::uint16_t partition = 0;   // first partition (0 in HBM)
+  std::uint16_t partitions = 0;  // 0: the operand is absent
+  std::uint32_t buffer = 0;      // index of the program's buffer
+  std::uint32_t expr = 0;        // index of a symbolic offset in the program; 0: `offset` is final
+  std::int64_t offset = 0;       // bytes
+  std::int64_t partition_step = 0;  // elements; HBM only
   std::array<Dim, kMaxFreeDims> dims{};
 
   [[nodiscard]] bool present() const { return partitions != 0; }
@@ -81,8 +81,8 @@ struct Operand {
   Tile tile{};  // absent: `value` is used
   float value = 0;
   Operand() = default;
-  Operand(float constant) : value(constant) {}             // NOLINT(google-explicit-constructor)
-  Operand(const Tile& vector) : tile(vector) {}            // NOLINT(google-explicit-constructor)
+  Operand(float constant) : value(constant) {}   // NOLINT(google-explicit-constructor)
+  Operand(const Tile& vector) : tile(vector) {}  // NOLINT(google-explicit-constructor)
   [[nodiscard]] bool is_tile() const { return tile.present(); }
   bool operator==(const Operand&) const = default;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-// What an instruction asks of the machine in time. Instructions fill it from a machine table; only the
-// simulator turns it into start and end times.
+// What an instruction asks of the machine in time. Instructions fill it from a machine table; only
+// the simulator turns it into start and end times.
 
 #include <cstdint>
 
@@ -11,8 +11,8 @@
 
 namespace krait::isa {
 
-/// The descriptors of one DMA: `partitions` rows on the side that decides the split over engines, each
-/// `runs` pieces of `run_bytes` contiguous bytes.
+/// The descriptors of one DMA: `partitions` rows on the side that decides the split over engines,
+/// each `runs` pieces of `run_bytes` contiguous bytes.
 struct DmaWork {
   std::int64_t partitions = 0;  // 0: not a DMA
   std::int64_t first_partition = 0;
@@ -24,16 +24,16 @@ struct DmaWork {
 };
 
 struct Timing {
-  Cycles occupancy;                // of the engine, until its next instruction may start
-  Cycles latency;                  // beyond occupancy, until the result is visible
-  Cycles load_stationary;          // TensorE: hidden behind the previous product when possible
-  bool fast_mode = false;          // VectorE 2x or 4x: borrows GpSimdE's bus on v3 and later
-  std::int64_t elements = 0;       // VectorE, ScalarE, GpSimdE: elements processed
-  std::int64_t macs = 0;           // TensorE
-  bool needs_table = false;        // ScalarE: `table` must be loaded
+  Cycles occupancy;           // of the engine, until its next instruction may start
+  Cycles latency;             // beyond occupancy, until the result is visible
+  Cycles load_stationary;     // TensorE: hidden behind the previous product when possible
+  bool fast_mode = false;     // VectorE 2x or 4x: borrows GpSimdE's bus on v3 and later
+  std::int64_t elements = 0;  // VectorE, ScalarE, GpSimdE: elements processed
+  std::int64_t macs = 0;      // TensorE
+  bool needs_table = false;   // ScalarE: `table` must be loaded
   UnaryFn table = UnaryFn::kCopy;
   DmaWork dma;
-  Ps issue;                        // DMA: time of the triggering sequencer
+  Ps issue;  // DMA: time of the triggering sequencer
 };
 
 }  // namespace krait::isa

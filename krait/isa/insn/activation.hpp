@@ -27,8 +27,9 @@ struct Activation {
 
   static constexpr auto fields() {
     using T = Activation;
-    return std::tuple{out("dst", &T::dst),       in("data", &T::data), out("reduce_res", &T::reduce_res),
-                      operand("scale", &T::scale), operand("bias", &T::bias), attr("fn", &T::fn)};
+    return std::tuple{
+        out("dst", &T::dst),         in("data", &T::data),      out("reduce_res", &T::reduce_res),
+        operand("scale", &T::scale), operand("bias", &T::bias), attr("fn", &T::fn)};
   }
 
   void check(Checker& c) const {
@@ -46,8 +47,8 @@ struct Activation {
               "put the constant into a [P, 1] tile (memset)");
     c.require(fn != UnaryFn::kReciprocal || c.machine().isa.activation_reciprocal_bias ||
                   (!bias.is_tile() && bias.value == 0),
-              "activation-bias", "activation(reciprocal) takes no bias on this generation", describe(bias),
-              "add the bias in an instruction before");
+              "activation-bias", "activation(reciprocal) takes no bias on this generation",
+              describe(bias), "add the bias in an instruction before");
     if (reduce_res.present()) c.per_partition("reduce_res", reduce_res, dst);
   }
 

@@ -13,11 +13,12 @@ struct AffineSelect {
   AluOp cmp = AluOp::kEqual;  // equal, not_equal, greater, greater_equal
   float on_false = 0;
 
-  static constexpr InsnInfo info{.name = "affine_select",
-                                 .engine = Engine::kGpSimd,
-                                 .summary = "keep elements where an affine function compares true with 0",
-                                 .formula = "dst[p,i] = cmp(pattern(p,i), 0) ? on_true[p,i] : on_false",
-                                 .cost_source = {Evidence::kDocumented, "ISA26: 150 + N"}};
+  static constexpr InsnInfo info{
+      .name = "affine_select",
+      .engine = Engine::kGpSimd,
+      .summary = "keep elements where an affine function compares true with 0",
+      .formula = "dst[p,i] = cmp(pattern(p,i), 0) ? on_true[p,i] : on_false",
+      .cost_source = {Evidence::kDocumented, "ISA26: 150 + N"}};
 
   static constexpr auto fields() {
     using T = AffineSelect;

@@ -7,7 +7,8 @@
 namespace krait::isa {
 
 /// dst[p,i] = src[p,i] between HBM and SBUF; equal dtypes bit for bit, else through f32.
-/// `ring` is the sequencer that triggers it: DMAs of one ring start in order. Source: ISA32, DMAO, DGE.
+/// `ring` is the sequencer that triggers it: DMAs of one ring start in order. Source: ISA32, DMAO,
+/// DGE.
 struct DmaCopy {
   Tile dst, src;  // [P, F]; HBM or SBUF
   DmaRing ring = DmaRing::kSync;
@@ -34,7 +35,8 @@ struct DmaCopy {
     c.require(!dst.in_psum() && !src.in_psum(), "dma-psum", "DMA does not reach PSUM",
               describe(dst.in_psum() ? dst : src), "copy through SBUF (tensor_copy)");
     if (dge == DgeMode::kHardware) {
-      c.require(c.machine().isa.hwdge, "dge-mode", "this generation has no hardware descriptor generation",
+      c.require(c.machine().isa.hwdge, "dge-mode",
+                "this generation has no hardware descriptor generation",
                 std::string(c.machine().name()), "use dge=static or dge=software");
       c.require(ring == DmaRing::kSync || ring == DmaRing::kScalar, "dge-engine",
                 "hardware descriptors are triggered by SyncE or ScalarE only", attr_text(ring),

@@ -12,11 +12,12 @@ struct Iota {
   Tile dst;  // [P, F], SBUF
   IotaPattern pattern;
 
-  static constexpr InsnInfo info{.name = "iota",
-                                 .engine = Engine::kGpSimd,
-                                 .summary = "an affine function of partition and position",
-                                 .formula = "dst[p,i] = offset + p*multiplier + sum_d index_d*step_d",
-                                 .cost_source = {Evidence::kDocumented, "ISA26: 150 + N"}};
+  static constexpr InsnInfo info{
+      .name = "iota",
+      .engine = Engine::kGpSimd,
+      .summary = "an affine function of partition and position",
+      .formula = "dst[p,i] = offset + p*multiplier + sum_d index_d*step_d",
+      .cost_source = {Evidence::kDocumented, "ISA26: 150 + N"}};
 
   static constexpr auto fields() {
     using T = Iota;

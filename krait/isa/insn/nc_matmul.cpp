@@ -8,19 +8,30 @@ namespace {
 
 bool matmul_dtype(DType dtype, const MachineSpec& s) {
   switch (dtype) {
-    case DType::kF32: return s.types.matmul_f32;
-    case DType::kTf32: return s.types.matmul_tf32;
-    case DType::kBf16: return s.types.matmul_bf16;
-    case DType::kF16: return s.types.matmul_f16;
-    case DType::kF8E4M3: return s.types.matmul_f8e4m3;
-    case DType::kF8E5M2: return s.types.matmul_f8e5m2;
-    case DType::kF8E4M3Fn: return s.types.matmul_f8e4m3fn;
-    case DType::kF8E3M4: return s.types.matmul_f8e3m4;
-    default: return false;
+    case DType::kF32:
+      return s.types.matmul_f32;
+    case DType::kTf32:
+      return s.types.matmul_tf32;
+    case DType::kBf16:
+      return s.types.matmul_bf16;
+    case DType::kF16:
+      return s.types.matmul_f16;
+    case DType::kF8E4M3:
+      return s.types.matmul_f8e4m3;
+    case DType::kF8E5M2:
+      return s.types.matmul_f8e5m2;
+    case DType::kF8E4M3Fn:
+      return s.types.matmul_f8e4m3fn;
+    case DType::kF8E3M4:
+      return s.types.matmul_f8e3m4;
+    default:
+      return false;
   }
 }
 
-bool wide(DType dtype) { return dtype == DType::kF32 || dtype == DType::kTf32; }
+bool wide(DType dtype) {
+  return dtype == DType::kF32 || dtype == DType::kTf32;
+}
 
 // A tile as one f32 matrix: the memory itself if every row is contiguous f32, else a packed copy.
 struct Matrix {
@@ -55,16 +66,19 @@ void NcMatmul::check(Checker& c) const {
   c.in_sbuf("stationary", stationary), c.in_sbuf("moving", moving);
   c.same_partitions("stationary", stationary, "moving", moving);
   const auto& t = c.machine().tensor;
-  c.require(stationary.free_size() <= t.columns, "matmul-size", "stationary has more than 128 columns",
-            describe(stationary), "cut M into pieces of 128");
+  c.require(stationary.free_size() <= t.columns, "matmul-size",
+            "stationary has more than 128 columns", describe(stationary),
+            "cut M into pieces of 128");
   const int most = dst.dtype == DType::kBf16 ? t.max_moving_bf16 : t.max_moving_f32;
   c.require(moving.free_size() <= most, "matmul-size",
             "moving has too many columns for one product", describe(moving),
             cat("cut N into pieces of ", most));
   c.require(dst.partitions == stationary.free_size() && dst.free_size() == moving.free_size(),
             "matmul-shape", "dst must be [stationary columns, moving columns]",
-            describe(dst) + ", " + describe(stationary) + ", " + describe(moving), "slice dst to [M, N]");
-  c.require(dst.dtype == DType::kF32 || (dst.dtype == DType::kBf16 && c.machine().types.matmul_bf16_result),
+            describe(dst) + ", " + describe(stationary) + ", " + describe(moving),
+            "slice dst to [M, N]");
+  c.require(dst.dtype == DType::kF32 ||
+                (dst.dtype == DType::kBf16 && c.machine().types.matmul_bf16_result),
             "matmul-dtype", "the result in PSUM must be f32 on this generation", describe(dst),
             "use an f32 PSUM tile and convert when copying it out");
   for (const Tile* operand : {&stationary, &moving})

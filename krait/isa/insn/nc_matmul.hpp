@@ -6,9 +6,9 @@
 namespace krait::isa {
 
 /// dst[m,n] (+)= sum over k of stationary[k,m] * moving[k,n]
-/// k ascending, one f32 fused multiply-add chain an element (the array's own order is not published);
-/// operands are exact in f32. Accumulating onto PSUM that no product has started is undefined and
-/// reported. Source: ISA32, A2.
+/// k ascending, one f32 fused multiply-add chain an element (the array's own order is not
+/// published); operands are exact in f32. Accumulating onto PSUM that no product has started is
+/// undefined and reported. Source: ISA32, A2.
 struct NcMatmul {
   Tile dst;         // [M, N] f32, one PSUM bank
   Tile stationary;  // [K, M], SBUF, K and M <= 128
@@ -16,18 +16,19 @@ struct NcMatmul {
   bool accumulate = false;
   bool onezero = false;  // a promise that one f32 operand holds only 0 and 1: fewer passes
 
-  static constexpr InsnInfo info{
-      .name = "nc_matmul",
-      .engine = Engine::kTensor,
-      .summary = "matrix product on the systolic array, into PSUM",
-      .formula = "dst[m,n] (+)= sum_k stationary[k,m] * moving[k,n]",
-      .cost_source = {Evidence::kDocumented,
-                      "A2: max(N, 64) cycles a pass, f32 4 passes; +8 cycles a pass on v3 measured (KO, AGENT)"}};
+  static constexpr InsnInfo info{.name = "nc_matmul",
+                                 .engine = Engine::kTensor,
+                                 .summary = "matrix product on the systolic array, into PSUM",
+                                 .formula = "dst[m,n] (+)= sum_k stationary[k,m] * moving[k,n]",
+                                 .cost_source = {Evidence::kDocumented,
+                                                 "A2: max(N, 64) cycles a pass, f32 4 passes; +8 "
+                                                 "cycles a pass on v3 measured (KO, AGENT)"}};
 
   static constexpr auto fields() {
     using T = NcMatmul;
-    return std::tuple{out("dst", &T::dst), in("stationary", &T::stationary), in("moving", &T::moving),
-                      attr("accumulate", &T::accumulate), attr("onezero", &T::onezero)};
+    return std::tuple{out("dst", &T::dst), in("stationary", &T::stationary),
+                      in("moving", &T::moving), attr("accumulate", &T::accumulate),
+                      attr("onezero", &T::onezero)};
   }
 
   void check(Checker& c) const;

@@ -7,7 +7,7 @@ namespace krait::isa {
 
 /// dst[f,p] = src[p,f]. TensorE: up to 128 x 128, SBUF to PSUM; VectorE: up to 32 x 32.
 /// TensorE before v3 multiplies by the identity, so one NaN or Inf spreads over its row of dst;
-/// later generations move bits. Source: ISA32, A3.
+/// later generations and VectorE move bits. Source: ISA32, A3.
 struct NcTranspose {
   Tile dst, src;  // [F, P], [P, F]; one dtype
   Engine engine = Engine::kTensor;
@@ -32,13 +32,18 @@ struct NcTranspose {
   void execute(Memory& m) const;
 
   [[nodiscard]] Timing time(const MachineSpec& s) const {
-    if (engine == Engine::kVector) return vector_time(s, src.free_size(), s.vector_rates.base, {&dst, &src});
+    if (engine == Engine::kVector)
+      return vector_time(s, src.free_size(), s.vector_rates.base, {&dst, &src});
     const bool f32 = src.element_bytes() == 4;
     Timing out = tensor_time(s, src.free_size(), src.partitions,
                              f32 ? s.tensor.passes_f32_transpose : s.tensor.passes, 1);
     out.macs = std::int64_t{src.partitions} * src.partitions * src.free_size();
     return out;
   }
+
+ private:
+  void move_bits(Memory& m) const;
+  void multiply(Memory& m) const;
 };
 
 }  // namespace krait::isa

@@ -5,8 +5,8 @@
 
 namespace krait::isa {
 
-/// dst[p,i] = 1 / data[p,i] in f32, rounded once. More accurate and slower than activation(reciprocal).
-/// Source: ISA32.
+/// dst[p,i] = 1 / data[p,i] in f32, rounded once. More accurate and slower than
+/// activation(reciprocal). Source: ISA32.
 struct Reciprocal {
   Tile dst, data;  // [P, F]
 

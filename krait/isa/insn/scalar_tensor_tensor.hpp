@@ -20,8 +20,9 @@ struct ScalarTensorTensor {
       .engine = Engine::kVector,
       .summary = "a scalar operation, then one with a second tile",
       .formula = "dst[p,i] = op1(op0(data[p,i], operand0[p]), other[p,i])",
-      .cost_source = {Evidence::kDocumented,
-                      "ISA26: N for bf16 subtract-multiply, else 2N (v2); later generations derived"}};
+      .cost_source = {
+          Evidence::kDocumented,
+          "ISA26: N for bf16 subtract-multiply, else 2N (v2); later generations derived"}};
 
   static constexpr auto fields() {
     using T = ScalarTensorTensor;
@@ -66,8 +67,8 @@ struct ScalarTensorTensor {
     const auto& r = s.vector_rates;
     bool narrow = is_16bit(data.dtype, s) && is_16bit(other.dtype, s);
     if (r.scalar_tensor_tensor_16bit_needs_sub_mul)
-      narrow = data.dtype == DType::kBf16 && other.dtype == DType::kBf16 && op0 == AluOp::kSubtract &&
-               op1 == AluOp::kMultiply && dst.free_size() % 2 == 0;
+      narrow = data.dtype == DType::kBf16 && other.dtype == DType::kBf16 &&
+               op0 == AluOp::kSubtract && op1 == AluOp::kMultiply && dst.free_size() % 2 == 0;
     else
       narrow = narrow && is_16bit(dst.dtype, s);
     const double rate = narrow ? r.scalar_tensor_tensor_16bit : r.scalar_tensor_tensor;

@@ -46,7 +46,8 @@ struct TensorCopy {
   [[nodiscard]] Timing time(const MachineSpec& s) const {
     const std::int64_t n = dst.free_size();
     if (engine == Engine::kGpSimd) return gpsimd_time(s, n, s.gpsimd.base_rate);
-    if (engine == Engine::kVector) return vector_time(s, n, vector_copy_rate(s, dst, src), {&dst, &src});
+    if (engine == Engine::kVector)
+      return vector_time(s, n, vector_copy_rate(s, dst, src), {&dst, &src});
     const bool narrow = is_16bit(dst.dtype, s) && is_16bit(src.dtype, s);
     return scalar_time(s, n, narrow ? s.scalar_rates.copy_16bit_rate : s.scalar_rates.base_rate,
                        {&dst, &src});

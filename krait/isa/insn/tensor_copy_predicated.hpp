@@ -5,8 +5,8 @@
 
 namespace krait::isa {
 
-/// Where predicate[p,i] != 0 (== 0 if reversed), dst[p,i] = src[p,i]; elsewhere dst keeps its value.
-/// Source: ISA32.
+/// Where predicate[p,i] != 0 (== 0 if reversed), dst[p,i] = src[p,i]; elsewhere dst keeps its
+/// value. Source: ISA32.
 struct TensorCopyPredicated {
   Tile dst, src, predicate;  // [P, F]; predicate u8, u16 or u32
   bool reverse = false;
@@ -34,7 +34,8 @@ struct TensorCopyPredicated {
     c.not_both_psum("src", src, "predicate", predicate);
     const DType t = predicate.dtype;
     c.require(t == DType::kU8 || t == DType::kU16 || t == DType::kU32, "operand-dtype",
-              "predicate must be u8, u16 or u32", describe(predicate), "write the mask as an unsigned tile");
+              "predicate must be u8, u16 or u32", describe(predicate),
+              "write the mask as an unsigned tile");
   }
 
   [[nodiscard]] bool accumulates() const { return true; }  // dst's other elements are kept
@@ -50,8 +51,8 @@ struct TensorCopyPredicated {
 
   [[nodiscard]] Timing time(const MachineSpec& s) const {
     const bool one_psum = src.in_psum() != predicate.in_psum();
-    const double rate = one_psum ? s.vector_rates.copy_predicated_one_psum
-                                 : s.vector_rates.copy_predicated_sbuf;
+    const double rate =
+        one_psum ? s.vector_rates.copy_predicated_one_psum : s.vector_rates.copy_predicated_sbuf;
     return vector_time(s, dst.free_size(), rate, {&dst, &src, &predicate});
   }
 

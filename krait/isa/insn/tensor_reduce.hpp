@@ -5,8 +5,8 @@
 
 namespace krait::isa {
 
-/// Reduces the `axes` innermost free dimensions of data with op, left to right in f32; negate flips the
-/// sign of the result. dst holds one element for each position of the remaining dimensions.
+/// Reduces the `axes` innermost free dimensions of data with op, left to right in f32; negate flips
+/// the sign of the result. dst holds one element for each position of the remaining dimensions.
 /// Source: ISA32.
 struct TensorReduce {
   Tile dst, data;  // dst [P, F / reduced], data [P, F]
@@ -19,7 +19,8 @@ struct TensorReduce {
       .engine = Engine::kVector,
       .summary = "reduction along trailing free dimensions",
       .formula = "dst[p,j] = op over i of data[p,j,i]",
-      .cost_source = {Evidence::kDocumented, "ISA26: N/2 if in and out bf16 and add or max, else N"}};
+      .cost_source = {Evidence::kDocumented,
+                      "ISA26: N/2 if in and out bf16 and add or max, else N"}};
 
   static constexpr auto fields() {
     using T = TensorReduce;
@@ -31,8 +32,9 @@ struct TensorReduce {
     c.present("dst", dst), c.present("data", data);
     c.on_chip("dst", dst), c.on_chip("data", data);
     c.same_partitions("dst", dst, "data", data);
-    c.require(axes >= 1 && axes <= data.rank, "reduce-axes", "axes must name 1 .. rank trailing dimensions",
-              attr_text(axes), "the partition axis cannot be reduced here (use a TensorE product)");
+    c.require(axes >= 1 && axes <= data.rank, "reduce-axes",
+              "axes must name 1 .. rank trailing dimensions", attr_text(axes),
+              "the partition axis cannot be reduced here (use a TensorE product)");
     c.require(reduces(op), "reduce-op", "this operator is not a reduction", attr_text(op),
               "use add, subtract, multiply, max, min or a logical operator");
     if (axes >= 1 && axes <= data.rank)
@@ -65,7 +67,8 @@ struct TensorReduce {
  private:
   [[nodiscard]] std::int64_t inner() const {
     std::int64_t n = 1;
-    for (std::int32_t d = 0; d < axes; ++d) n *= data.dims[static_cast<std::size_t>(data.rank - 1 - d)].count;
+    for (std::int32_t d = 0; d < axes; ++d)
+      n *= data.dims[static_cast<std::size_t>(data.rank - 1 - d)].count;
     return n;
   }
 };

@@ -22,8 +22,9 @@ struct TensorScalar {
       .engine = Engine::kVector,
       .summary = "one or two operations with per-partition scalars",
       .formula = "dst[p,i] = op1(op0(data[p,i], operand0[p]), operand1[p])",
-      .cost_source = {Evidence::kDocumented,
-                      "ISA26: max(MIN_II, N), two ops cost as one; fast modes A3; GpSimdE rsqrt derived"}};
+      .cost_source = {
+          Evidence::kDocumented,
+          "ISA26: max(MIN_II, N), two ops cost as one; fast modes A3; GpSimdE rsqrt derived"}};
 
   static constexpr auto fields() {
     using T = TensorScalar;
@@ -53,8 +54,9 @@ struct TensorScalar {
                 "GpSimdE runs tensor_scalar with op0 = rsqrt only", attr_text(op0), "use VectorE");
       c.in_sbuf("dst", dst), c.in_sbuf("data", data);
     }
-    c.require(engine != Engine::kVector || (op0 != AluOp::kRsqrt && op1 != AluOp::kRsqrt), "engine-op",
-              "VectorE has no rsqrt", attr_text(op0), "use engine=GpSimdE, or activation rsqrt");
+    c.require(engine != Engine::kVector || (op0 != AluOp::kRsqrt && op1 != AluOp::kRsqrt),
+              "engine-op", "VectorE has no rsqrt", attr_text(op0),
+              "use engine=GpSimdE, or activation rsqrt");
   }
 
   [[nodiscard]] Engine engine_of() const { return engine; }
@@ -85,8 +87,9 @@ struct TensorScalar {
 
  private:
   void check_scalar(Checker& c) const {
-    c.require(c.machine().isa.scalar_tensor_scalar, "engine", "ScalarE has no tensor_scalar before v3",
-              std::string(c.machine().name()), "use VectorE, or activation with scale and bias");
+    c.require(c.machine().isa.scalar_tensor_scalar, "engine",
+              "ScalarE has no tensor_scalar before v3", std::string(c.machine().name()),
+              "use VectorE, or activation with scale and bias");
     const bool legal = (op0 == AluOp::kMultiply && (op1 == AluOp::kAdd || op1 == AluOp::kBypass)) ||
                        (op0 == AluOp::kAdd && op1 == AluOp::kBypass);
     c.require(legal && !reverse0 && !reverse1, "engine-op",

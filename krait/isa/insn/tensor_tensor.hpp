@@ -15,9 +15,10 @@ struct TensorTensor {
       .engine = Engine::kVector,
       .summary = "element-wise operation of two tiles",
       .formula = "dst[p,i] = op(a[p,i], b[p,i])",
-      .cost_source = {Evidence::kDocumented,
-                      "ISA26: max(MIN_II, N) with one input in PSUM or bf16 arithmetic, else 2N (v2); "
-                      "rates of later generations derived (neuroncore 2.5)"}};
+      .cost_source = {
+          Evidence::kDocumented,
+          "ISA26: max(MIN_II, N) with one input in PSUM or bf16 arithmetic, else 2N (v2); "
+          "rates of later generations derived (neuroncore 2.5)"}};
 
   static constexpr auto fields() {
     using T = TensorTensor;
@@ -57,7 +58,8 @@ struct TensorTensor {
     const bool all_16 = is_16bit(dst.dtype, s) && is_16bit(a.dtype, s) && is_16bit(b.dtype, s);
     if (!all_16) return r.tensor_tensor_sbuf;
     if (!r.tensor_tensor_16bit_needs_bf16_arith) return r.tensor_tensor_sbuf_16bit;
-    const bool bf16 = dst.dtype == DType::kBf16 && a.dtype == DType::kBf16 && b.dtype == DType::kBf16;
+    const bool bf16 =
+        dst.dtype == DType::kBf16 && a.dtype == DType::kBf16 && b.dtype == DType::kBf16;
     const bool arith = op == AluOp::kAdd || op == AluOp::kSubtract || op == AluOp::kMultiply;
     const bool dense = dst.inner_step() == 1 && a.inner_step() == 1 && b.inner_step() == 1;
     return bf16 && arith && dense ? r.tensor_tensor_sbuf_16bit.value : r.tensor_tensor_sbuf.value;

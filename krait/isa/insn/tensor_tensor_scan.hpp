@@ -6,7 +6,8 @@
 namespace krait::isa {
 
 /// r[p,-1] = init[p];  dst[p,i] = r[p,i] = op1(op0(a[p,i], r[p,i-1]), b[p,i])
-/// f32 arithmetic; the running value stays f32 and is not rounded to dst's dtype (KLR). Source: ISA32.
+/// f32 arithmetic; the running value stays f32 and is not rounded to dst's dtype (KLR). Source:
+/// ISA32.
 struct TensorTensorScan {
   Tile dst, a, b;  // [P, F]
   Operand init;    // [P, 1] f32 or constant
@@ -23,8 +24,8 @@ struct TensorTensorScan {
 
   static constexpr auto fields() {
     using T = TensorTensorScan;
-    return std::tuple{out("dst", &T::dst),          in("a", &T::a),         in("b", &T::b),
-                      operand("init", &T::init),    attr("op0", &T::op0),   attr("op1", &T::op1)};
+    return std::tuple{out("dst", &T::dst),       in("a", &T::a),       in("b", &T::b),
+                      operand("init", &T::init), attr("op0", &T::op0), attr("op1", &T::op1)};
   }
 
   void check(Checker& c) const {
@@ -54,7 +55,8 @@ struct TensorTensorScan {
   }
 
  private:
-  void run(std::span<const float> x, std::span<const float> y, float state, std::span<float> row) const {
+  void run(std::span<const float> x, std::span<const float> y, float state,
+           std::span<float> row) const {
     if (op0 == AluOp::kMultiply && op1 == AluOp::kAdd) {
       for (std::size_t i = 0; i < row.size(); ++i) row[i] = state = x[i] * state + y[i];
       return;
