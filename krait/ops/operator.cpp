@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "krait/base/error.hpp"
 #include "krait/base/text.hpp"
@@ -64,6 +65,20 @@ kernels::Problem problem_of(const Call& call) {
 
 void validate(const Operator& op, const Call& call) {
   op.validate(problem_of(call));
+}
+
+KernelParams kernel_params(const Operator& op, const kernels::Kernel& kernel,
+                           std::span<const std::string> assignments) {
+  std::vector<ParamSpec> specs = kernel.params;
+  specs.insert(specs.end(), op.params.begin(), op.params.end());
+  KernelParams out{.kernel = Params(std::move(specs)), .op = Params(op.params)};
+  for (const std::string& assignment : assignments) out.kernel.set_assignment(assignment);
+  for (const ParamSpec& spec : op.params) {
+    const bool hidden = std::any_of(kernel.params.begin(), kernel.params.end(),
+                                    [&](const ParamSpec& k) { return k.name == spec.name; });
+    if (!hidden) out.op.set(spec.name, out.kernel.text(spec.name));
+  }
+  return out;
 }
 
 std::vector<Difference> compare(const TensorMap& got, const TensorMap& expected) {

@@ -92,6 +92,16 @@ void validate(const Operator& op, const Call& call);
 /// What a device kernel is asked to build for a call.
 [[nodiscard]] kernels::Problem problem_of(const Call& call);
 
+/// Parameters of a device kernel's run. A name that both declare is the kernel's, and the operator
+/// keeps its default: the dtype of scan_logdepth is that of its products, its inputs stay f32.
+struct KernelParams {
+  Params kernel;  // the kernel's, then the operator's: what build() takes and reports show
+  Params op;      // what make_call and make_problem take
+};
+/// @param assignments  "name=value". @throws UserError as Params::set_assignment
+[[nodiscard]] KernelParams kernel_params(const Operator& op, const kernels::Kernel& kernel,
+                                         std::span<const std::string> assignments);
+
 /// Largest difference of a tensor against f64 values: absolute, and relative to max|expected|.
 struct Difference {
   std::string tensor;

@@ -80,7 +80,8 @@ TensorType bc_type(const Params& p, std::string_view kind_name, DType dtype) {
 }
 
 Problem make_problem(const Params& p) {
-  constexpr DType dtype = DType::kF32;  // bf16 inputs of a call are widened; `dtype` is a kernel's own parameter
+  constexpr DType dtype =
+      DType::kF32;  // bf16 inputs of a call are widened; `dtype` is a kernel's own parameter
   const std::int64_t batch = p.integer("batch"), d_inner = p.integer("d_inner");
   const std::int64_t d_state = p.integer("d_state");
   const Shape tokens{batch, d_inner, p.integer("length")};
