@@ -1,0 +1,47 @@
+#include "krait/study/format.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace krait::study {
+
+std::string ratio_text(double ratio) {
+  if (ratio >= 9.995) return fmt::format("{:.0f}x", ratio);
+  return ratio >= 0.0995 ? fmt::format("{:.2f}x", ratio) : fmt::format("{:.2g}x", ratio);
+}
+
+std::string percent_text(double share) {
+  const double percent = share * 100;
+  return percent >= 9.95 || percent == 0 ? fmt::format("{:.0f} %", percent)
+                                         : fmt::format("{:.1f} %", percent);
+}
+
+std::string count_text(std::int64_t count) {
+  const std::string digits = std::to_string(count);
+  std::string out;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const bool first = i == 0 || digits[i - 1] == '-';
+    if (!first && (digits.size() - i) % 3 == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
+}
+
+std::string bytes_text(double bytes) {
+  constexpr std::array<std::string_view, 4> kUnits{"B", "kB", "MB", "GB"};
+  std::size_t unit = 0;
+  while (bytes >= 999.5 && unit + 1 < kUnits.size()) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.3g} {}", bytes, kUnits[unit]);
+}
+
+std::string short_text(double value) {
+  return fmt::format("{:.3g}", value);
+}
+
+}  // namespace krait::study
