@@ -4,13 +4,34 @@
 
 namespace krait::app {
 
-// One line a command, and its declaration here.
+// One line a command here, and its entry below.
+Action declare_check(CLI::App& app);
 Action declare_insn(CLI::App& app);
+Action declare_jobs(CLI::App& app);
+Action declare_kernels(CLI::App& app);
 Action declare_machines(CLI::App& app);
+Action declare_map(CLI::App& app);
+Action declare_op(CLI::App& app);
+Action declare_sim(CLI::App& app);
 
 namespace {
 
 constexpr std::array kCommands{
+    Command{"map", "runs the study: where a hand-written kernel pays, with evidence",
+            "krait map --preset quick\nkrait map --preset seed --machine trn1 --resume --json",
+            declare_map},
+    Command{"sim", "simulates a device kernel: time, engines, traffic, findings, error",
+            "krait sim scan_hardware --set length=1024 --set d_inner=128 --machine trn2\n"
+            "krait sim rmsnorm_fused --set rows=4096 --no-data --json",
+            declare_sim},
+    Command{"check", "compares operators with golden cases",
+            "krait check tests/golden --backend cpu", declare_check},
+    Command{"op", "runs an operator on your data",
+            "krait op rmsnorm --in x.safetensors --attrs rms.json --out y.safetensors", declare_op},
+    Command{"jobs", "the job database: lists, shows, reruns, exports and imports jobs",
+            "krait jobs list\nkrait jobs rerun 12\nkrait jobs export jobs.json", declare_jobs},
+    Command{"kernels", "lists the device kernels, or the parameters of one",
+            "krait kernels scan_hardware", declare_kernels},
     Command{"machines", "lists the machines, or the values of one with their sources",
             "krait machines trn2", declare_machines},
     Command{"insn", "lists the instructions, or the rules and costs of one",

@@ -1,0 +1,137 @@
+// krait jobs: the job database. Lists, shows and reruns jobs; moves them between machines.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/krait/command.hpp"
+#include "apps/krait/json.hpp"
+#include "apps/krait/output.hpp"
+#include "krait/base/error.hpp"
+#include "krait/base/file.hpp"
+#include "krait/base/text.hpp"
+#include "krait/study/archive.hpp"
+#include "krait/study/database.hpp"
+#include "krait/study/execute.hpp"
+#include "krait/study/text.hpp"
+
+namespace krait::app {
+namespace {
+
+using study::Database;
+using study::JobRow;
+
+struct Options {
+  std::string action = "list", argument;
+  std::string db = "krait-map.sqlite";
+};
+
+[[nodiscard]] Database open(const Options& options) {
+  return Database(options.db, Database::Mode::kExisting);
+}
+
+const std::string& need(const Options& options, std::string_view what) {
+  if (options.argument.empty())
+    throw UserError(Report{cat("krait jobs ", options.action, " needs ", what),
+                           "krait jobs",
+                           {},
+                           cat("krait jobs ", options.action, " ", what)});
+  return options.argument;
+}
+
+std::string time_of(const JobRow& job) {
+  if (job.status != study::JobStatus::kDone) return "-";
+  return human_time(job.result().time_ns);
+}
+
+Reply list(const Options& options, const Context& context) {
+  Database database = open(options);
+  const std::vector<JobRow> jobs = database.jobs();
+  if (context.json) {
+    Json out;
+    out["jobs"] = Json::array();
+    for (const JobRow& job : jobs) out["jobs"].push_back(Json::parse(study::job_json(job)));
+    return {document(out), 0};
+  }
+  TextTable table({"id", "key", "", "machine", "operator", "variant", "time", "status"});
+  for (const JobRow& job : jobs)
+    table.add({std::to_string(job.id), job.key,
+               job.spec.kind == study::JobKind::kMeasure ? "measured" : "predicted",
+               job.spec.machine, study::label(job.spec.op, job.spec.shape),
+               study::variant_label(job.spec), time_of(job), std::string(name(job.status))});
+  return {table.text(), 0};
+}
+
+Reply show(const Options& options) {
+  Database database = open(options);
+  return {study::job_json(database.find(need(options, "ID"))), 0};
+}
+
+std::string rerun_text(const JobRow& job, const study::Rerun& rerun) {
+  std::string out = cat("job ", job.key, ": ", rerun.same ? "same" : "different", "\n");
+  if (!rerun.note.empty()) out += cat("  ", rerun.note, "\n");
+  for (const std::string& line : rerun.differences) out += cat("  ", line, "\n");
+  return out;
+}
+
+Reply rerun(const Options& options, const Context& context) {
+  Database database = open(options);
+  const JobRow job = database.find(need(options, "ID"));
+  const Progress progress(cat("running job ", job.key));
+  const study::Rerun rerun = study::rerun(job, study::make_executor());
+  const int status = rerun.same ? 0 : 1;
+  if (!context.json) return {rerun_text(job, rerun), status};
+  Json out;
+  out["key"] = job.key;
+  out["same"] = rerun.same;
+  out["note"] = rerun.note;
+  out["differences"] = rerun.differences;
+  out["result"] = Json::parse(study::to_json(rerun.fresh));
+  return {document(out), status};
+}
+
+Reply export_jobs(const Options& options, const Context& context) {
+  const std::string& file = need(options, "FILE");
+  Database database = open(options);
+  std::vector<JobRow> jobs = database.jobs();
+  std::erase_if(jobs, [](const JobRow& job) { return job.status == study::JobStatus::kPending; });
+  write_file_atomically(file, study::archive_json(jobs));
+  if (context.json) return {document(Json{{"file", file}, {"jobs", jobs.size()}}), 0};
+  return {cat(jobs.size(), " jobs in ", file, "\n"), 0};
+}
+
+Reply import_jobs(const Options& options, const Context& context) {
+  const std::string& file = need(options, "FILE");
+  (void)read_file(file);  // before a database is made for nothing
+  Database database(options.db, Database::Mode::kCreate);
+  const study::Imported done = study::import_archive(database, file);
+  if (context.json)
+    return {document(Json{{"file", file}, {"read", done.read}, {"added", done.added}}), 0};
+  return {cat(done.read, " jobs read, ", done.added, " new in ", options.db, "\n"), 0};
+}
+
+Reply run(const Options& options, const Context& context) {
+  if (options.action == "list") return list(options, context);
+  if (options.action == "show") return show(options);
+  if (options.action == "rerun") return rerun(options, context);
+  if (options.action == "export") return export_jobs(options, context);
+  if (options.action == "import") return import_jobs(options, context);
+  const std::vector<std::string> known{"list", "show", "rerun", "export", "import"};
+  throw UserError(Report{cat("krait jobs has no action '", options.action, "'"),
+                         "krait jobs",
+                         {},
+                         suggest(options.action, known)});
+}
+
+}  // namespace
+
+Action declare_jobs(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("action", options->action, "list (default), show, rerun, export or import");
+  app.add_option("argument", options->argument, "show, rerun: a job's id or key; else a file");
+  app.add_option("--db", options->db, "the job database (default krait-map.sqlite)");
+  return [options](const Context& context) { return run(*options, context); };
+}
+
+}  // namespace krait::app

@@ -1,0 +1,136 @@
+// krait sim KERNEL: one device kernel on a machine.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/krait/command.hpp"
+#include "apps/krait/json.hpp"
+#include "apps/krait/output.hpp"
+#include "apps/krait/sim_view.hpp"
+#include "krait/base/error.hpp"
+#include "krait/base/file.hpp"
+#include "krait/base/text.hpp"
+#include "krait/ir/text.hpp"
+#include "krait/kernels/kernel.hpp"
+#include "krait/machine/registry.hpp"
+#include "krait/ops/operator.hpp"
+
+namespace krait::app {
+namespace {
+
+struct Options {
+  std::string kernel, trace;
+  std::string machine = "trn2";
+  std::vector<std::string> set;
+  bool no_data = false, no_rounding = false, strict = false, print = false;
+};
+
+// Against the f64 reference a device kernel may lose this many times what the operator allows f32
+// code on a CPU: its scans reassociate (products of decays over log2(L) levels) and its softplus
+// and silu are rounded once more where they pass through f32 tiles.
+constexpr double kDeviceFactor = 10;
+
+// With bf16 or f16 asked for, outputs and intermediates carry relative errors of 2^-9 each; the
+// bound of the golden vectors for such arithmetic is 2e-2.
+constexpr double kReducedPrecision = 2e-2;
+
+bool asks_reduced_precision(const Params& params) {
+  return std::any_of(params.values().begin(), params.values().end(), [](const auto& item) {
+    return item.second == "bf16" || item.second == "f16";
+  });
+}
+
+bool all_zero(const Tensor& tensor) {
+  const std::vector<double> values = tensor.to_f64();
+  return std::all_of(values.begin(), values.end(), [](double v) { return v == 0; });
+}
+
+/// Judges the outputs that the kernel has against the reference's of the same name.
+Accuracy judge(const ops::Operator& op, const ops::Call& call, const TensorMap& outputs,
+               const Params& params) {
+  const TensorMap expected = op.reference(call);
+  const bool reduced = asks_reduced_precision(params);
+  const ops::Tolerance allowed{
+      .rtol = reduced ? kReducedPrecision : kDeviceFactor * op.f32_tolerance.rtol,
+      .atol = kDeviceFactor * op.f32_tolerance.atol};
+  Accuracy out{.max_rel_error = 0, .limit = allowed.rtol, .wrong = {}};
+  for (const ops::Difference& d : ops::compare(outputs, expected)) {
+    out.max_rel_error = std::max(out.max_rel_error, d.relative());
+    if (!out.wrong.empty()) continue;
+    const auto found = outputs.find(d.tensor);
+    if (found == outputs.end())
+      out.wrong = cat("the kernel has no output ", d.tensor);
+    else if (std::isinf(d.max_abs))
+      out.wrong = cat(d.tensor, " holds NaN or infinity, or has another shape than the reference");
+    else if (d.max_expected > 0 && all_zero(found->second))
+      out.wrong = cat(d.tensor, " is all zeros and should not be");
+    else if (!d.within(allowed))
+      out.wrong = cat(d.tensor, " is off by ", short_number(d.max_abs), " where ",
+                      short_number(allowed.atol + allowed.rtol * d.max_expected), " is allowed");
+  }
+  return out;
+}
+
+Reply print_program(const ir::Program& program, const Context& context) {
+  const std::string text = ir::print(program);
+  if (!context.json) return {text, 0};
+  Json json;
+  json["kernel"] = program.name;
+  json["machine"] = program.machine;
+  json["program"] = text;
+  return {document(json), 0};
+}
+
+Reply run(const Options& options, const Context& context) {
+  if (options.kernel.empty())
+    throw UserError(Report{"no kernel given", "krait sim", {}, "krait kernels lists them"});
+  const kernels::Kernel& kernel = kernels::find_kernel(options.kernel);
+  const ops::Operator& op = ops::find_operator(kernel.op);
+  const MachineSpec& machine = find_machine(options.machine);
+  const ops::KernelParams params = ops::kernel_params(op, kernel, options.set);
+  const Progress progress(cat("simulating ", kernel.name));
+  const ops::Call call = options.no_data || options.print ? ops::Call{} : op.make_call(params.op);
+  const kernels::Problem problem = op.make_problem(params.op);
+  const ir::Program program = kernel.build(machine, problem, params.kernel);
+  if (options.print) return print_program(program, context);
+
+  sim::TraceSink trace;
+  sim::RunOptions run_options{
+      .data = !options.no_data, .rounding = !options.no_rounding, .strict = options.strict};
+  if (!options.trace.empty()) run_options.trace = &trace;
+  SimOutcome outcome{.kernel = std::string(kernel.name),
+                     .machine = machine,
+                     .params = params.kernel,
+                     .result = sim::run(program, machine, call.inputs, run_options),
+                     .accuracy = {}};
+  if (!options.no_data) outcome.accuracy = judge(op, call, outcome.result.outputs, params.kernel);
+  if (!options.trace.empty())
+    write_file_atomically(options.trace,
+                          sim::trace_json(trace, cat(kernel.name, " on ", machine.name())));
+  const bool wrong = outcome.accuracy && !outcome.accuracy->wrong.empty();
+  return {context.json ? sim_json(outcome) : sim_text(outcome), wrong ? 1 : 0};
+}
+
+}  // namespace
+
+Action declare_sim(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("kernel", options->kernel, "a device kernel (krait kernels)");
+  app.add_option("--set", options->set,
+                 "name=value of a parameter (krait kernels KERNEL); repeatable")
+      ->allow_extra_args(false);
+  app.add_option("--machine", options->machine, "trn1, trn2 (default) or trn3");
+  app.add_option("--trace", options->trace,
+                 "write a trace that Perfetto and chrome://tracing open");
+  app.add_flag("--no-data", options->no_data, "time alone, from shapes");
+  app.add_flag("--no-rounding", options->no_rounding, "16- and 8-bit floats keep f32 values");
+  app.add_flag("--strict", options->strict, "findings are errors");
+  app.add_flag("--print", options->print, "print the program instead of running it");
+  return [options](const Context& context) { return run(*options, context); };
+}
+
+}  // namespace krait::app

@@ -1,0 +1,139 @@
+#include "apps/krait/sim_view.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "apps/krait/json.hpp"
+#include "apps/krait/output.hpp"
+#include "apps/krait/params_view.hpp"
+#include "krait/base/text.hpp"
+
+namespace krait::app {
+namespace {
+
+constexpr const char* kBandNote = "unknown (no fidelity table yet; 5 % provisional)";
+constexpr int kBarWidth = 40;
+
+std::string percent(double share) {
+  char buffer[16];
+  std::snprintf(buffer, sizeof buffer, "%5.1f %%", share * 100);
+  return buffer;
+}
+
+double share_of(Ps part, Ps whole) {
+  return whole.value > 0 ? part.ns() / whole.ns() : 0;
+}
+
+Json nanoseconds(const std::map<std::string, Ps>& times) {
+  Json json = Json::object();
+  for (const auto& [name, time] : times) json[name] = time.ns();
+  return json;
+}
+
+Json findings_json(const std::vector<sim::Finding>& findings) {
+  Json list = Json::array();
+  for (const sim::Finding& f : findings)
+    list.push_back({{"kind", f.kind}, {"what", f.what}, {"where", f.where}, {"fix", f.fix}});
+  return list;
+}
+
+std::string busy_text(const sim::Result& r) {
+  TextTable table({"engine", "busy", "share of the time", "", "work", "instructions"});
+  for (const auto& [name, busy] : r.busy) {
+    const double share = share_of(busy, r.time);
+    const auto work = r.work.find(name);
+    const auto instructions = r.instructions.find(name);
+    table.add({name, human_time(busy.ns()), bar(share, kBarWidth), percent(share),
+               work == r.work.end() ? "" : cat(work->second, name == "TensorE" ? " MACs" : ""),
+               instructions == r.instructions.end() ? "" : cat(instructions->second)});
+  }
+  return table.text();
+}
+
+/// What the critical path consists of, largest first.
+std::string path_text(const sim::Result& r) {
+  std::vector<std::pair<std::string, Ps>> parts(r.path.begin(), r.path.end());
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return b.second < a.second; });
+  std::string out;
+  for (const auto& [name, time] : parts)
+    if (time.value > 0)
+      out += cat(out.empty() ? "" : ", ", name, " ", human_time(time.ns()), " (",
+                 short_number(share_of(time, r.time) * 100), " %)");
+  return out;
+}
+
+std::string accuracy_text(const std::optional<Accuracy>& accuracy) {
+  if (!accuracy) return "error      not computed (no data)\n";
+  const std::string error =
+      cat("error      ", short_number(accuracy->max_rel_error), " of the largest output, allowed ",
+          short_number(accuracy->limit), "\n");
+  return accuracy->wrong.empty() ? error : cat(error, "WRONG      ", accuracy->wrong, "\n");
+}
+
+std::string findings_text(const std::vector<sim::Finding>& findings) {
+  if (findings.empty()) return "findings   none\n";
+  std::string out = cat("findings   ", findings.size(), "\n");
+  for (const sim::Finding& f : findings)
+    out += cat("  ", f.kind, ": ", f.what, "\n    where  ", f.where, "\n    fix    ", f.fix, "\n");
+  return out;
+}
+
+std::string evidence_text(const std::vector<std::string>& evidence) {
+  if (evidence.empty()) return {};
+  std::string out = "rests on values that no document gives:\n";
+  for (const std::string& item : evidence) out += cat("  ", item, "\n");
+  return out;
+}
+
+std::string memory_text(const SimOutcome& o) {
+  const auto& g = o.machine.geometry;
+  return cat("on chip    SBUF ", human_bytes(static_cast<std::uint64_t>(o.result.sbuf_bytes)),
+             " of ", human_bytes(g.sbuf_bytes_per_partition.value), ", PSUM ",
+             human_bytes(static_cast<std::uint64_t>(o.result.psum_bytes)), " of ",
+             human_bytes(g.psum_bytes_per_partition.value), " a partition\n");
+}
+
+}  // namespace
+
+std::string sim_json(const SimOutcome& o) {
+  const sim::Result& r = o.result;
+  Json json;
+  json["kernel"] = o.kernel;
+  json["machine"] = o.machine.name();
+  json["params"] = values_json(o.params);
+  json["time_ns"] = r.time.ns();
+  json["band"] = nullptr;
+  json["band_note"] = kBandNote;
+  json["engines"] = nanoseconds(r.busy);
+  json["dma_bytes"] = {{"read", r.hbm_read_bytes}, {"write", r.hbm_write_bytes}};
+  json["work"] = r.work;
+  json["instructions"] = r.instructions;
+  json["depth"] = r.depth;
+  json["bound_by"] = r.bound_by;
+  json["path"] = nanoseconds(r.path);
+  json["sbuf_bytes_per_partition"] = r.sbuf_bytes;
+  json["psum_bytes_per_partition"] = r.psum_bytes;
+  json["max_rel_error"] = o.accuracy ? Json(o.accuracy->max_rel_error) : Json();
+  json["allowed_rel_error"] = o.accuracy ? Json(o.accuracy->limit) : Json();
+  json["correct"] = o.accuracy ? Json(o.accuracy->wrong.empty()) : Json();
+  json["wrong"] = o.accuracy && !o.accuracy->wrong.empty() ? Json(o.accuracy->wrong) : Json();
+  json["findings"] = findings_json(r.findings);
+  json["evidence"] = r.evidence;
+  return document(json);
+}
+
+std::string sim_text(const SimOutcome& o) {
+  const sim::Result& r = o.result;
+  return cat(o.kernel, " on ", o.machine.name(), ": ", human_time(r.time.ns()),
+             " predicted, error band ", kBandNote, "\n\n", busy_text(r), "\nbound by   ",
+             r.bound_by, "\npath       ", path_text(r), "\nHBM        ",
+             human_bytes(static_cast<std::uint64_t>(r.hbm_read_bytes)), " read, ",
+             human_bytes(static_cast<std::uint64_t>(r.hbm_write_bytes)), " written\n",
+             memory_text(o), "depth      ", r.depth, " dependent instructions\n",
+             accuracy_text(o.accuracy), findings_text(r.findings), evidence_text(r.evidence));
+}
+
+}  // namespace krait::app
