@@ -51,9 +51,10 @@ class InternalError : public Error {
 
 }  // namespace krait
 
-/// Checks an invariant of our own code in every build type; throws InternalError with file and line.
-#define KRAIT_ASSERT(condition)                                        \
-  do {                                                                 \
-    if (!(condition)) [[unlikely]]                                     \
-      ::krait::assertion_failed(#condition, __FILE__, __LINE__);       \
+/// Checks an invariant of our own code in every build type; throws InternalError with file and
+/// line.
+#define KRAIT_ASSERT(condition)                                  \
+  do {                                                           \
+    if (!(condition)) [[unlikely]]                               \
+      ::krait::assertion_failed(#condition, __FILE__, __LINE__); \
   } while (false)

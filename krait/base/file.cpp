@@ -15,7 +15,9 @@ namespace krait {
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& path, const char* verb, int error) {
-  throw UserError(Report{std::string("cannot ") + verb + " " + path.string(), {}, std::strerror(error),
+  throw UserError(Report{std::string("cannot ") + verb + " " + path.string(),
+                         {},
+                         std::strerror(error),
                          "check the path, its folder and the permissions"});
 }
 

@@ -13,7 +13,8 @@ namespace krait {
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
 /// Writes bytes to a temporary file beside `path`, flushes it to disk and renames it over `path`.
-/// @throws UserError naming the path and the reason; `path` is then unchanged and no temporary is left
+/// @throws UserError naming the path and the reason; `path` is then unchanged and no temporary is
+/// left
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
 /// The same for bytes given in parts, written one after the other.
 void write_file_atomically(const std::filesystem::path& path,

@@ -9,9 +9,11 @@
 namespace krait {
 namespace {
 
-[[noreturn]] void bad_value(const ParamSpec& spec, std::string_view value, const std::string& wanted) {
+[[noreturn]] void bad_value(const ParamSpec& spec, std::string_view value,
+                            const std::string& wanted) {
   throw UserError(Report{cat("parameter ", spec.name, " must be ", wanted), spec.help,
-                         cat(spec.name, "=", value), cat("e.g. ", spec.name, "=", spec.default_value)});
+                         cat(spec.name, "=", value),
+                         cat("e.g. ", spec.name, "=", spec.default_value)});
 }
 
 void check(const ParamSpec& spec, std::string_view value) {
@@ -19,13 +21,15 @@ void check(const ParamSpec& spec, std::string_view value) {
   switch (spec.kind) {
     case ParamKind::kInt: {
       const auto number = parse_int(value);
-      if (!number || static_cast<double>(*number) < spec.min || static_cast<double>(*number) > spec.max)
+      if (!number || static_cast<double>(*number) < spec.min ||
+          static_cast<double>(*number) > spec.max)
         bad_value(spec, value, "an integer" + range);
       return;
     }
     case ParamKind::kReal: {
       const auto number = parse_double(value);
-      if (!number || !(*number >= spec.min && *number <= spec.max)) bad_value(spec, value, "a number" + range);
+      if (!number || !(*number >= spec.min && *number <= spec.max))
+        bad_value(spec, value, "a number" + range);
       return;
     }
     case ParamKind::kFlag:
@@ -43,7 +47,9 @@ T attr_as(const Attrs& attrs, std::string_view name, T fallback, const char* wan
   const auto found = attrs.find(name);
   if (found == attrs.end()) return fallback;
   if (const T* value = std::get_if<T>(&found->second)) return *value;
-  throw UserError(Report{cat("attribute ", name, " must be ", wanted), "operator attributes", {},
+  throw UserError(Report{cat("attribute ", name, " must be ", wanted),
+                         "operator attributes",
+                         {},
                          cat("give ", name, " as ", wanted)});
 }
 
@@ -80,7 +86,9 @@ void Params::set_assignment(std::string_view assignment) {
   set(assignment.substr(0, equals), assignment.substr(equals + 1));
 }
 
-bool Params::has(std::string_view name) const { return values_.find(name) != values_.end(); }
+bool Params::has(std::string_view name) const {
+  return values_.find(name) != values_.end();
+}
 
 const std::string& Params::text(std::string_view name) const {
   const auto found = values_.find(name);
@@ -100,7 +108,9 @@ double Params::real(std::string_view name) const {
   return *value;
 }
 
-bool Params::flag(std::string_view name) const { return text(name) == "1"; }
+bool Params::flag(std::string_view name) const {
+  return text(name) == "1";
+}
 
 bool attr_flag(const Attrs& attrs, std::string_view name, bool fallback) {
   return attr_as<bool>(attrs, name, fallback, "true or false");
@@ -113,7 +123,8 @@ std::int64_t attr_int(const Attrs& attrs, std::string_view name, std::int64_t fa
 double attr_real(const Attrs& attrs, std::string_view name, double fallback) {
   const auto found = attrs.find(name);
   if (found != attrs.end())
-    if (const auto* whole = std::get_if<std::int64_t>(&found->second)) return static_cast<double>(*whole);
+    if (const auto* whole = std::get_if<std::int64_t>(&found->second))
+      return static_cast<double>(*whole);
   return attr_as<double>(attrs, name, fallback, "a number");
 }
 

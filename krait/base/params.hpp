@@ -1,8 +1,9 @@
 #pragma once
 
-// Named parameters of operators and kernels: what exists, its default, range and help; and a checked set
-// of values. One vocabulary everywhere: batch, length, d_model, d_inner, d_state, d_conv, nheads,
-// headdim, ngroups, chunk, rank, rows, width, dtype, lnc, seed; a kernel may add its own.
+// Named parameters of operators and kernels: what exists, its default, range and help; and a
+// checked set of values. One vocabulary everywhere: batch, length, d_model, d_inner, d_state,
+// d_conv, nheads, headdim, ngroups, chunk, rank, rows, width, dtype, lnc, seed; a kernel may add
+// its own.
 
 #include <cstdint>
 #include <map>
@@ -20,8 +21,8 @@ struct ParamSpec {
   std::string name;
   ParamKind kind = ParamKind::kInt;
   std::string default_value;
-  double min = 1, max = 1e15;          // numbers
-  std::vector<std::string> choices;    // kChoice
+  double min = 1, max = 1e15;        // numbers
+  std::vector<std::string> choices;  // kChoice
   std::string help;
 };
 
@@ -41,7 +42,9 @@ class Params {
   [[nodiscard]] double real(std::string_view name) const;
   [[nodiscard]] bool flag(std::string_view name) const;
   [[nodiscard]] const std::string& text(std::string_view name) const;
-  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& values() const { return values_; }
+  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& values() const {
+    return values_;
+  }
   [[nodiscard]] const std::vector<ParamSpec>& specs() const { return specs_; }
 
  private:
@@ -54,9 +57,11 @@ class Params {
 using Attr = std::variant<bool, std::int64_t, double, std::string>;
 using Attrs = std::map<std::string, Attr, std::less<>>;
 
-/// The attribute, or `fallback` if absent. Integers convert to reals. @throws UserError on another type
+/// The attribute, or `fallback` if absent. Integers convert to reals. @throws UserError on another
+/// type
 [[nodiscard]] bool attr_flag(const Attrs& attrs, std::string_view name, bool fallback);
-[[nodiscard]] std::int64_t attr_int(const Attrs& attrs, std::string_view name, std::int64_t fallback);
+[[nodiscard]] std::int64_t attr_int(const Attrs& attrs, std::string_view name,
+                                    std::int64_t fallback);
 [[nodiscard]] double attr_real(const Attrs& attrs, std::string_view name, double fallback);
 
 }  // namespace krait

@@ -80,10 +80,11 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : state_->workers) worker.join();
 }
 
-std::size_t ThreadPool::threads() const { return state_->workers.size() + 1; }
+std::size_t ThreadPool::threads() const {
+  return state_->workers.size() + 1;
+}
 
-void ThreadPool::run(std::size_t count,
-                     const std::function<void(std::size_t, std::size_t)>& body) {
+void ThreadPool::run(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body) {
   State& s = *state_;
   if (count == 0) return;
   if (s.workers.empty() || count == 1) {

@@ -1,8 +1,8 @@
 #pragma once
 
-// A bounded thread pool, passed explicitly. Work is cut into tiles that do not depend on the number of
-// threads, so results do not either. Workers spin briefly, then sleep: a pool that only spins collapses
-// when another process takes a core.
+// A bounded thread pool, passed explicitly. Work is cut into tiles that do not depend on the number
+// of threads, so results do not either. Workers spin briefly, then sleep: a pool that only spins
+// collapses when another process takes a core.
 
 #include <cstddef>
 #include <functional>
@@ -20,9 +20,9 @@ class ThreadPool {
 
   [[nodiscard]] std::size_t threads() const;
 
-  /// Runs body(i, worker) for i in [0, count), tiles handed out in order; worker < threads() names the
-  /// executing thread, for scratch. Returns when all are done. The first exception is rethrown here,
-  /// after the others have finished. Not reentrant: body must not call run of the same pool.
+  /// Runs body(i, worker) for i in [0, count), tiles handed out in order; worker < threads() names
+  /// the executing thread, for scratch. Returns when all are done. The first exception is rethrown
+  /// here, after the others have finished. Not reentrant: body must not call run of the same pool.
   void run(std::size_t count, const std::function<void(std::size_t, std::size_t)>& body);
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-// Counter-based random numbers: value i of stream s is a pure function of (seed, s, i), so results do
-// not depend on the order of evaluation, on threads or on the platform.
+// Counter-based random numbers: value i of stream s is a pure function of (seed, s, i), so results
+// do not depend on the order of evaluation, on threads or on the platform.
 
 #include <cstdint>
 #include <span>
@@ -13,7 +13,8 @@ class CounterRng {
   explicit constexpr CounterRng(std::uint64_t seed, std::uint64_t stream = 0)
       : key_(mix(seed + 0x9E3779B97F4A7C15ULL * (stream + 1))) {}
 
-  /// 64 random bits at a counter position (two rounds of the SplitMix64 finaliser over key and counter).
+  /// 64 random bits at a counter position (two rounds of the SplitMix64 finaliser over key and
+  /// counter).
   [[nodiscard]] constexpr std::uint64_t bits(std::uint64_t counter) const {
     return mix(mix(counter ^ key_) + key_);
   }
@@ -37,6 +38,7 @@ class CounterRng {
 void fill_normal(std::span<float> out, std::uint64_t seed, std::uint64_t stream, float scale = 1,
                  float shift = 0);
 /// Fills with uniforms in [low, high).
-void fill_uniform(std::span<float> out, std::uint64_t seed, std::uint64_t stream, float low, float high);
+void fill_uniform(std::span<float> out, std::uint64_t seed, std::uint64_t stream, float low,
+                  float high);
 
 }  // namespace krait

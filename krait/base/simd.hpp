@@ -1,8 +1,8 @@
 #pragma once
 
-// KRAIT_CLONES: compiles a plain loop once per vector width and chooses at load time. With contraction
-// off every clone computes the same bits. Left out under sanitizers (their runtimes are not ready when
-// the resolver runs) and where the compiler has no such attribute.
+// KRAIT_CLONES: compiles a plain loop once per vector width and chooses at load time. With
+// contraction off every clone computes the same bits. Left out under sanitizers (their runtimes are
+// not ready when the resolver runs) and where the compiler has no such attribute.
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

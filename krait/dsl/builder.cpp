@@ -116,7 +116,8 @@ Ref KernelBuilder::on_chip(isa::Space space, const std::string& name, DType dtyp
   if (open_loops_.empty()) rotate = 1;
   const std::int64_t bytes = ir::on_chip_bytes(space, step * tile.element_bytes());
   Allocator& allocator = space == isa::Space::kSbuf ? sbuf_ : psum_;
-  const auto address = allocator.take(bytes * rotate, space == isa::Space::kPsum ? isa::kPsumBankBytes : 64);
+  const auto address =
+      allocator.take(bytes * rotate, space == isa::Space::kPsum ? isa::kPsumBankBytes : 64);
   if (!address) out_of_space(space, name, bytes * rotate);
   scopes_.back().push_back({space, *address, bytes * rotate});
 
@@ -162,14 +163,16 @@ void KernelBuilder::check_shape(isa::Space space, const std::string& name, std::
   }
 }
 
-void KernelBuilder::out_of_space(isa::Space space, const std::string& name, std::int64_t bytes) const {
+void KernelBuilder::out_of_space(isa::Space space, const std::string& name,
+                                 std::int64_t bytes) const {
   const Allocator& allocator = space == isa::Space::kSbuf ? sbuf_ : psum_;
   const char* label = space == isa::Space::kSbuf ? "SBUF" : "PSUM";
-  throw UserError(Report{cat("capacity: ", label, " has no room for '", name, "'"),
-                         cat("kernel ", program_.name, ", machine ", program_.machine),
-                         cat(bytes, " bytes per partition wanted, largest gap ", allocator.largest_gap(),
-                             ", free ", allocator.available(), " of ", allocator.capacity()),
-                         "use smaller tiles, fewer pool buffers, or end scopes earlier"});
+  throw UserError(
+      Report{cat("capacity: ", label, " has no room for '", name, "'"),
+             cat("kernel ", program_.name, ", machine ", program_.machine),
+             cat(bytes, " bytes per partition wanted, largest gap ", allocator.largest_gap(),
+                 ", free ", allocator.available(), " of ", allocator.capacity()),
+             "use smaller tiles, fewer pool buffers, or end scopes earlier"});
 }
 
 void KernelBuilder::scope(const std::function<void()>& body) {
@@ -267,14 +270,15 @@ void KernelBuilder::append(const isa::InsnDef& def, const void* insn, const char
   node.where = cat(file_name(file), ":", line);
   auto violations = isa::check(def, node.self(), machine_);
   isa::for_each_tile(def, node.self(), [&](const isa::FieldInfo& field, const isa::Tile& tile) {
-    for (auto& v : ir::verify_tile(program_, field.name, tile, machine_)) violations.push_back(std::move(v));
+    for (auto& v : ir::verify_tile(program_, field.name, tile, machine_))
+      violations.push_back(std::move(v));
     check_scope(field, tile, violations);
   });
   if (!violations.empty()) {
     const isa::Violation& v = violations.front();
     throw UserError(Report{cat(v.rule, ": ", def.info.name, ": ", v.what),
-                           cat("kernel ", program_.name, ", instruction ", emitted_, " (", node.where,
-                               "), machine ", program_.machine),
+                           cat("kernel ", program_.name, ", instruction ", emitted_, " (",
+                               node.where, "), machine ", program_.machine),
                            v.got, v.fix});
   }
   ++emitted_;

@@ -8,8 +8,9 @@
 //     kb.emit(DmaCopy{.dst = x, .src = u.view(...)});
 //   });
 //
-// Buffers live until the innermost open scope (loop body or scope()) ends; their bytes are then reused.
-// emit checks every rule at once and throws UserError naming kernel, instruction and source line.
+// Buffers live until the innermost open scope (loop body or scope()) ends; their bytes are then
+// reused. emit checks every rule at once and throws UserError naming kernel, instruction and source
+// line.
 
 #include <cstdint>
 #include <functional>
@@ -38,8 +39,9 @@ class KernelBuilder {
   [[nodiscard]] Hbm internal(const std::string& name, DType dtype, Shape shape);
 
   // --- on-chip buffers ---
-  /// [partitions, free dims...], contiguous. `rotate` > 1 makes a pool: that many copies, used in turn
-  /// by the iterations of the enclosing loops. @throws UserError (rule capacity) if SBUF is full
+  /// [partitions, free dims...], contiguous. `rotate` > 1 makes a pool: that many copies, used in
+  /// turn by the iterations of the enclosing loops. @throws UserError (rule capacity) if SBUF is
+  /// full
   [[nodiscard]] Ref sbuf(const std::string& name, DType dtype, std::int64_t partitions,
                          std::initializer_list<std::int64_t> free, std::int64_t rotate = 1);
   /// The same in PSUM, in banks of its own; one copy fits one bank.
@@ -95,7 +97,8 @@ class KernelBuilder {
                    std::vector<isa::Violation>& violations) const;
   [[noreturn]] void refuse(const std::string& what, const std::string& got,
                            const std::string& fix) const;
-  [[noreturn]] void out_of_space(isa::Space space, const std::string& name, std::int64_t bytes) const;
+  [[noreturn]] void out_of_space(isa::Space space, const std::string& name,
+                                 std::int64_t bytes) const;
   [[nodiscard]] isa::Tile resolve(isa::Tile tile, const Offset& offset);
   void append(const isa::InsnDef& def, const void* insn, const char* file, int line);
 
@@ -103,7 +106,7 @@ class KernelBuilder {
   ir::Program program_;
   Allocator sbuf_, psum_;
   std::vector<std::uint16_t> open_loops_;
-  std::vector<ir::Block> blocks_;         // innermost last
+  std::vector<ir::Block> blocks_;  // innermost last
   std::vector<std::vector<Held>> scopes_;
   std::int64_t emitted_ = 0;
 };

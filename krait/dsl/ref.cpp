@@ -11,7 +11,8 @@ namespace krait::dsl {
 namespace {
 
 void require(bool ok, const std::string& what, const isa::Tile& tile) {
-  if (!ok) throw UserError(Report{what, "a view in a kernel", describe(tile), "stay inside the tile"});
+  if (!ok)
+    throw UserError(Report{what, "a view in a kernel", describe(tile), "stay inside the tile"});
 }
 
 }  // namespace
@@ -23,14 +24,16 @@ Ref Ref::partitions(std::int64_t start, std::int64_t count) const {
   Ref out = *this;
   out.tile_.partitions = static_cast<std::uint16_t>(count);
   if (tile_.in_hbm())
-    out.offset_.base = out.offset_.base + Affine(start * tile_.partition_step * tile_.element_bytes());
+    out.offset_.base =
+        out.offset_.base + Affine(start * tile_.partition_step * tile_.element_bytes());
   else
     out.tile_.partition = static_cast<std::uint16_t>(tile_.partition + start);
   return out;
 }
 
 Ref Ref::slice(std::size_t dim, const Affine& start, std::int64_t count, std::int64_t step) const {
-  require(dim < rank() && count >= 1, cat("cannot take ", count, " positions of dimension ", dim), tile_);
+  require(dim < rank() && count >= 1, cat("cannot take ", count, " positions of dimension ", dim),
+          tile_);
   constexpr std::int64_t kMost = std::int64_t{1} << 30;  // keeps the products below in range
   require(count <= kMost && -kMost <= step && step <= kMost, "a slice is larger than any tile",
           tile_);
@@ -39,7 +42,8 @@ Ref Ref::slice(std::size_t dim, const Affine& start, std::int64_t count, std::in
             tile_);
     const std::int64_t last = start.constant + (count - 1) * step;
     require(start.constant >= 0 && last >= 0 && std::max(start.constant, last) < extent(dim),
-            cat("positions ", start.constant, " .. ", last, " of dimension ", dim, " do not exist"), tile_);
+            cat("positions ", start.constant, " .. ", last, " of dimension ", dim, " do not exist"),
+            tile_);
   }
   Ref out = *this;
   isa::Dim& d = out.tile_.dims[dim];
@@ -87,7 +91,8 @@ Ref Ref::broadcast(std::size_t dim, std::int64_t count) const {
 }
 
 Ref Ref::rotating(const Affine& count) const {
-  require(rank() > 1 && offset_.modulus == 1, "only the outermost of several dimensions can rotate", tile_);
+  require(rank() > 1 && offset_.modulus == 1, "only the outermost of several dimensions can rotate",
+          tile_);
   Ref out = *this;
   auto& dims = out.tile_.dims;
   if (dims[0].count > 1) {
@@ -112,7 +117,9 @@ Ref::operator isa::Tile() const {
   return builder_->resolve(tile_, offset_);
 }
 
-Ref::operator isa::Operand() const { return isa::Operand(static_cast<isa::Tile>(*this)); }
+Ref::operator isa::Operand() const {
+  return isa::Operand(static_cast<isa::Tile>(*this));
+}
 
 std::int64_t Hbm::dim(std::size_t axis) const {
   if (axis >= shape_.size())

@@ -42,7 +42,8 @@ class Ref {
   [[nodiscard]] Ref split(std::int64_t outer, std::int64_t inner) const;
   /// Joins dimension `dim` and the next one, which must be contiguous with it.
   [[nodiscard]] Ref merge(std::size_t dim) const;
-  /// Inserts a dimension of `count` positions with step 0 before dimension `dim` (dim = rank appends).
+  /// Inserts a dimension of `count` positions with step 0 before dimension `dim` (dim = rank
+  /// appends).
   [[nodiscard]] Ref broadcast(std::size_t dim, std::int64_t count) const;
   /// Slot `count` mod extent(0) of the outermost dimension: a pool whose turn the kernel names, for
   /// software pipelining (write slot i + 1 while slot i is read).
@@ -60,8 +61,8 @@ class Ref {
       : builder_(builder), tile_(tile), offset_(std::move(offset)) {}
 
   KernelBuilder* builder_ = nullptr;
-  isa::Tile tile_;   // expr unused; offset_ holds the place
-  Offset offset_;    // bytes
+  isa::Tile tile_;  // expr unused; offset_ holds the place
+  Offset offset_;   // bytes
 };
 
 /// An HBM tensor of the kernel.

@@ -33,9 +33,15 @@ std::int64_t count(const Program& program, const Block& block) {
 
 }  // namespace
 
-std::int64_t Program::sbuf_bytes() const { return high_water(*this, isa::Space::kSbuf); }
-std::int64_t Program::psum_bytes() const { return high_water(*this, isa::Space::kPsum); }
-std::int64_t Program::instruction_count() const { return count(*this, body); }
+std::int64_t Program::sbuf_bytes() const {
+  return high_water(*this, isa::Space::kSbuf);
+}
+std::int64_t Program::psum_bytes() const {
+  return high_water(*this, isa::Space::kPsum);
+}
+std::int64_t Program::instruction_count() const {
+  return count(*this, body);
+}
 
 std::uint32_t Program::find_buffer(std::string_view wanted) const {
   std::vector<std::string> names;
@@ -43,8 +49,8 @@ std::uint32_t Program::find_buffer(std::string_view wanted) const {
     if (buffers[i].name == wanted) return static_cast<std::uint32_t>(i);
     names.push_back(buffers[i].name);
   }
-  throw UserError(Report{cat("program ", name, " has no buffer '", wanted, "'"), {}, {},
-                         suggest(wanted, names)});
+  throw UserError(Report{
+      cat("program ", name, " has no buffer '", wanted, "'"), {}, {}, suggest(wanted, names)});
 }
 
 bool is_name(std::string_view text) {
@@ -56,7 +62,8 @@ bool is_name(std::string_view text) {
 
 std::uint32_t intern(Program& program, const Offset& offset) {
   const auto found = std::find(program.exprs.begin() + 1, program.exprs.end(), offset);
-  if (found != program.exprs.end()) return static_cast<std::uint32_t>(found - program.exprs.begin());
+  if (found != program.exprs.end())
+    return static_cast<std::uint32_t>(found - program.exprs.begin());
   program.exprs.push_back(offset);
   return static_cast<std::uint32_t>(program.exprs.size() - 1);
 }

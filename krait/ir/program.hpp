@@ -1,11 +1,13 @@
 #pragma once
 
-// A device kernel as data: buffers, loops with symbolic indices, instructions whose tiles are affine in
-// them. A Program is verified, printed and parsed back (text.hpp), simulated and costed (sim).
+// A device kernel as data: buffers, loops with symbolic indices, instructions whose tiles are
+// affine in them. A Program is verified, printed and parsed back (text.hpp), simulated and costed
+// (sim).
 //
-// Meaning: nodes run in order; a loop runs its body `count` times with its index 0 .. count-1; a tile
-// whose expr is not 0 gets its byte offset from exprs[expr] at the current indices. Instructions of one
-// engine keep this order in time; different engines run in parallel and wait for each other's data.
+// Meaning: nodes run in order; a loop runs its body `count` times with its index 0 .. count-1; a
+// tile whose expr is not 0 gets its byte offset from exprs[expr] at the current indices.
+// Instructions of one engine keep this order in time; different engines run in parallel and wait
+// for each other's data.
 
 #include <cstdint>
 #include <map>
@@ -29,10 +31,10 @@ struct Buffer {
   isa::Space space = isa::Space::kHbm;
   BufferKind kind = BufferKind::kInternal;
   DType dtype = DType::kF32;
-  Shape shape;                // HBM: the tensor's; on chip: {partitions, elements per partition}
-  std::int64_t address = 0;   // on chip: byte offset in every partition
-  std::int64_t bytes = 0;     // HBM: whole tensor; on chip: per partition and rotation
-  std::int64_t rotations = 1; // on chip: copies that lie one after another
+  Shape shape;                 // HBM: the tensor's; on chip: {partitions, elements per partition}
+  std::int64_t address = 0;    // on chip: byte offset in every partition
+  std::int64_t bytes = 0;      // HBM: whole tensor; on chip: per partition and rotation
+  std::int64_t rotations = 1;  // on chip: copies that lie one after another
   bool operator==(const Buffer&) const = default;
 };
 
@@ -62,11 +64,11 @@ struct Node {
 
 struct Program {
   std::string name;
-  std::string machine;                         // the generation it was built for
-  std::map<std::string, std::string> params;   // what it was built with, for the reader
+  std::string machine;                        // the generation it was built for
+  std::map<std::string, std::string> params;  // what it was built with, for the reader
   std::vector<Buffer> buffers;
-  std::vector<Offset> exprs{Offset{}};         // [0] means "constant"
-  std::vector<std::int64_t> extents;           // by loop id
+  std::vector<Offset> exprs{Offset{}};  // [0] means "constant"
+  std::vector<std::int64_t> extents;    // by loop id
   Block body;
 
   /// Highest byte in use per partition.
@@ -96,12 +98,14 @@ struct Problem {
   std::string where;
 };
 
-/// Rules of every instruction on the program's machine, bounds of every tile over all loop iterations,
-/// capacity of SBUF and PSUM, PSUM banks, buffer and loop references. Empty if the program is legal.
+/// Rules of every instruction on the program's machine, bounds of every tile over all loop
+/// iterations, capacity of SBUF and PSUM, PSUM banks, buffer and loop references. Empty if the
+/// program is legal.
 [[nodiscard]] std::vector<Problem> verify(const Program& program, const MachineSpec& machine);
 
 /// Bounds and bank rules of one tile over the whole loop nest (the builder calls this as it emits).
-[[nodiscard]] std::vector<isa::Violation> verify_tile(const Program& program, std::string_view field,
-                                                      const isa::Tile& tile, const MachineSpec& machine);
+[[nodiscard]] std::vector<isa::Violation> verify_tile(const Program& program,
+                                                      std::string_view field, const isa::Tile& tile,
+                                                      const MachineSpec& machine);
 
 }  // namespace krait::ir

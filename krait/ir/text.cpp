@@ -33,17 +33,20 @@ std::string field_text(const Program& program, const FieldInfo& field, const voi
   const auto* member = static_cast<const char*>(self) + field.offset;
   switch (field.role) {
     case Role::kOut:
-    case Role::kIn: return tile_text(program, *reinterpret_cast<const Tile*>(member));
+    case Role::kIn:
+      return tile_text(program, *reinterpret_cast<const Tile*>(member));
     case Role::kOperand: {
       const auto& operand = *reinterpret_cast<const Operand*>(member);
       return operand.is_tile() ? tile_text(program, operand.tile) : isa::attr_text(operand.value);
     }
-    case Role::kAttr: return field.text(member);
+    case Role::kAttr:
+      return field.text(member);
   }
   KRAIT_ASSERT(false);
 }
 
-void print_block(const Program& program, const Block& block, const std::string& indent, std::string& out) {
+void print_block(const Program& program, const Block& block, const std::string& indent,
+                 std::string& out) {
   for (const Node& node : block) {
     if (const Insn* insn = node.insn()) {
       out += indent + std::string(insn->def->info.name);
@@ -212,7 +215,8 @@ class Parser {
 
   void open_loop() {
     constexpr const char* kForm = "loop iN COUNT {";
-    expect(words_.size() == 4 && words_[1].size() > 1 && words_[1][0] == 'i' && words_[3] == "{", kForm);
+    expect(words_.size() == 4 && words_[1].size() > 1 && words_[1][0] == 'i' && words_[3] == "{",
+           kForm);
     const auto id = parse_int(std::string_view(words_[1]).substr(1));
     const auto count = parse_int(words_[2]);
     expect(id && count && *id >= 0 && *id < 0xFFFF && *count >= 1, kForm);
@@ -265,7 +269,8 @@ class Parser {
       names.emplace_back(f.name);
       if (f.name != name) continue;
       void* member = static_cast<char*>(insn.self()) + f.offset;
-      if (!set(f, member, value)) fail(cat("cannot read ", name, "=", value), "see the printed form");
+      if (!set(f, member, value))
+        fail(cat("cannot read ", name, "=", value), "see the printed form");
       return;
     }
     fail(cat(insn.def->info.name, " has no field '", name, "'"), suggest(name, names));
@@ -317,8 +322,9 @@ std::string print(const Program& program) {
   for (const auto& [key, value] : program.params) out += cat("  param ", key, " = ", value, "\n");
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const Buffer& b = program.buffers[i];
-    out += cat("  buffer ", i, " ", isa::name(b.space), " ", kKinds[static_cast<std::size_t>(b.kind)], " ",
-               b.name, " ", name(b.dtype), " ", to_string(b.shape));
+    out +=
+        cat("  buffer ", i, " ", isa::name(b.space), " ", kKinds[static_cast<std::size_t>(b.kind)],
+            " ", b.name, " ", name(b.dtype), " ", to_string(b.shape));
     if (b.space != isa::Space::kHbm) out += cat(" @", b.address, " x", b.rotations);
     out += "\n";
   }
@@ -326,6 +332,8 @@ std::string print(const Program& program) {
   return out + "end\n";
 }
 
-Program parse(std::string_view text) { return Parser(text).run(); }
+Program parse(std::string_view text) {
+  return Parser(text).run();
+}
 
 }  // namespace krait::ir

@@ -100,7 +100,9 @@ struct Verifier {
   std::int64_t position = 0;
   std::size_t depth = 0;
 
-  void add(const Violation& violation, const std::string& where) { problems.push_back({violation, where}); }
+  void add(const Violation& violation, const std::string& where) {
+    problems.push_back({violation, where});
+  }
 
   void instruction(const Insn& insn) {
     const std::string where =
@@ -109,7 +111,8 @@ struct Verifier {
     for (const Violation& v : isa::check(*insn.def, insn.self(), machine)) add(v, where);
     isa::for_each_tile(*insn.def, insn.self(), [&](const isa::FieldInfo& field, const Tile& tile) {
       for (const Violation& v : verify_tile(program, field.name, tile, machine)) add(v, where);
-      if (tile.expr != 0 && tile.expr < program.exprs.size()) loops_open(program.exprs[tile.expr], where);
+      if (tile.expr != 0 && tile.expr < program.exprs.size())
+        loops_open(program.exprs[tile.expr], where);
     });
   }
 
@@ -117,8 +120,8 @@ struct Verifier {
     for (const Affine* a : {&expr.base, &expr.count})
       for (const AffineTerm& term : a->terms)
         if (term.loop >= open.size() || !open[term.loop])
-          add({"loop-scope", cat("an offset uses loop i", term.loop, " outside that loop"), to_string(expr),
-               "move the instruction into the loop"},
+          add({"loop-scope", cat("an offset uses loop i", term.loop, " outside that loop"),
+               to_string(expr), "move the instruction into the loop"},
               where);
   }
 
@@ -130,7 +133,8 @@ struct Verifier {
       }
       const Loop& loop = *node.loop();
       if (loop.id >= program.extents.size() || program.extents[loop.id] < 1) {
-        add({"loop-extent", "a loop must run at least once", cat("i", loop.id), "leave empty loops out"},
+        add({"loop-extent", "a loop must run at least once", cat("i", loop.id),
+             "leave empty loops out"},
             cat("kernel ", program.name));
         continue;
       }
@@ -153,7 +157,8 @@ struct Verifier {
     const auto psum = static_cast<std::int64_t>(machine.geometry.psum_bytes_per_partition.value);
     const auto check = [&](const char* space, std::int64_t used, std::int64_t available) {
       if (used > available)
-        add({"capacity", cat(space, " is full"), cat(used, " of ", available, " bytes per partition"),
+        add({"capacity", cat(space, " is full"),
+             cat(used, " of ", available, " bytes per partition"),
              "use smaller tiles or fewer pool buffers"},
             cat("kernel ", program.name));
     };
@@ -188,14 +193,16 @@ std::vector<Violation> verify_tile(const Program& program, std::string_view fiel
   const std::int64_t begin = tile.in_hbm() ? 0 : buffer.address;
   const std::int64_t end = begin + buffer.bytes * (tile.in_hbm() ? 1 : buffer.rotations);
   if (buffer.space != tile.space || r.low < begin || r.high > end)
-    out.push_back({"bounds", cat(field, " reaches outside buffer ", buffer.name),
-                   cat("bytes ", r.low, " .. ", r.high, " of ", begin, " .. ", end, ", ", describe(tile)),
-                   "shrink the tile or peel the ragged tail of the loop"});
+    out.push_back(
+        {"bounds", cat(field, " reaches outside buffer ", buffer.name),
+         cat("bytes ", r.low, " .. ", r.high, " of ", begin, " .. ", end, ", ", describe(tile)),
+         "shrink the tile or peel the ragged tail of the loop"});
   if (!tile.in_hbm() && tile.partition + tile.partitions > isa::kPartitions)
     out.push_back({"bounds", cat(field, " reaches past partition 127"), isa::to_string(tile),
                    "use fewer partitions"});
   if (tile.in_psum() && !stays_in_bank(program, tile))
-    out.push_back({"psum-bank", cat(field, " crosses a PSUM bank of 2048 bytes"), isa::to_string(tile),
+    out.push_back({"psum-bank", cat(field, " crosses a PSUM bank of 2048 bytes"),
+                   isa::to_string(tile),
                    "cut the tile at the bank (512 f32) or allocate one tile a bank"});
   return out;
 }

@@ -3,13 +3,15 @@
 namespace krait::kernels {
 
 Ref shifted_identity(KernelBuilder& kb, DType dtype, std::int64_t shift) {
-  const Ref out = kb.sbuf(shift == 0 ? "identity" : "shift" + std::to_string(shift), dtype, 128, {128});
+  const Ref out =
+      kb.sbuf(shift == 0 ? "identity" : "shift" + std::to_string(shift), dtype, 128, {128});
   isa::IotaPattern pattern;  // column - row - shift
   pattern.offset = static_cast<std::int32_t>(-shift);
   pattern.multiplier = -1;
   pattern.dims[0] = {1, 128};
   kb.emit(isa::Memset{.dst = out, .value = 1, .engine = isa::Engine::kGpSimd});
-  kb.emit(isa::AffineSelect{.dst = out, .on_true = out, .pattern = pattern, .cmp = isa::AluOp::kEqual});
+  kb.emit(
+      isa::AffineSelect{.dst = out, .on_true = out, .pattern = pattern, .cmp = isa::AluOp::kEqual});
   return out;
 }
 

@@ -22,7 +22,8 @@ inline void store(KernelBuilder& kb, const Ref& dst, const Ref& src) {
   kb.emit(isa::DmaCopy{.dst = dst, .src = src, .ring = kStoreRing});
 }
 
-/// ScalarE copy: every generation has it (tensor_copy on ScalarE needs v3), and f32 passes unchanged.
+/// ScalarE copy: every generation has it (tensor_copy on ScalarE needs v3), and f32 passes
+/// unchanged.
 inline void scalar_copy(KernelBuilder& kb, const Ref& dst, const Ref& src) {
   kb.emit(isa::Activation{.dst = dst, .data = src, .fn = UnaryFn::kCopy});
 }
@@ -30,8 +31,8 @@ inline void scalar_copy(KernelBuilder& kb, const Ref& dst, const Ref& src) {
 /// A constant 0/1 matrix [128, 128]: 1 where column == row + shift. Shift 0 is the identity.
 [[nodiscard]] Ref shifted_identity(KernelBuilder& kb, DType dtype, std::int64_t shift);
 
-/// dst[p, :] (PSUM, one bank) = row `k` of `rows` ([K, F] in SBUF) on every partition p: the product of
-/// the identity's column k, repeated, with the rows. Exact: one term is not zero.
+/// dst[p, :] (PSUM, one bank) = row `k` of `rows` ([K, F] in SBUF) on every partition p: the
+/// product of the identity's column k, repeated, with the rows. Exact: one term is not zero.
 void broadcast_row(KernelBuilder& kb, const Ref& dst, const Ref& identity, const Ref& rows,
                    std::int64_t k);
 

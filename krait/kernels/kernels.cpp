@@ -32,7 +32,9 @@ const Kernel& find_kernel(std::string_view name) {
 const TensorType& Problem::input(std::string_view name) const {
   const auto found = inputs.find(name);
   if (found == inputs.end())
-    throw UserError(Report{cat("input '", name, "' is missing"), "device kernel", {},
+    throw UserError(Report{cat("input '", name, "' is missing"),
+                           "device kernel",
+                           {},
                            cat("pass a tensor named ", name)});
   return found->second;
 }

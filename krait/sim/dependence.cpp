@@ -7,8 +7,8 @@ namespace {
 
 using isa::Tile;
 
-// Calls fn(first element, elements) for the contiguous runs of a free pattern, or once for its bounding
-// box if there are more than `limit`.
+// Calls fn(first element, elements) for the contiguous runs of a free pattern, or once for its
+// bounding box if there are more than `limit`.
 template <class Fn>
 void for_each_run(const Tile& t, std::int64_t limit, Fn fn) {
   const std::int64_t run = t.inner_run();
@@ -54,10 +54,11 @@ void DependenceMap::add_hbm_buffer(std::int64_t bytes, bool tracked) {
 }
 
 template <class Fn>
-void DependenceMap::visit_range(Axis& axis, std::int64_t begin, std::int64_t end, unsigned quadrants,
-                                Fn fn) {
+void DependenceMap::visit_range(Axis& axis, std::int64_t begin, std::int64_t end,
+                                unsigned quadrants, Fn fn) {
   auto& s = axis.segments;
-  auto at = std::partition_point(s.begin(), s.end(), [&](const Segment& x) { return x.end <= begin; });
+  auto at =
+      std::partition_point(s.begin(), s.end(), [&](const Segment& x) { return x.end <= begin; });
   while (begin < end) {
     if (at == s.end() || at->begin >= end) {  // nothing known up to the end
       at = s.insert(at, Segment{begin, end, {}});

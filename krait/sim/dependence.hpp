@@ -2,8 +2,9 @@
 
 // Who last wrote and read which bytes, and when: the data dependences that the machine's semaphores
 // enforce. On chip the bytes of a partition form one axis with a state for each quadrant of 32
-// partitions; strided patterns are tracked run by run (up to a limit, then as their bounding box). In
-// HBM, tensors that a kernel writes are tracked in blocks of 512 bytes; inputs are never written.
+// partitions; strided patterns are tracked run by run (up to a limit, then as their bounding box).
+// In HBM, tensors that a kernel writes are tracked in blocks of 512 bytes; inputs are never
+// written.
 
 #include <array>
 #include <cstdint>
@@ -30,8 +31,8 @@ struct Mark {
 /// What a byte range remembers.
 struct ByteHistory {
   Mark writer;
-  // The latest reader, and the latest of another queue than that one: enough to know the latest reader
-  // outside any given queue.
+  // The latest reader, and the latest of another queue than that one: enough to know the latest
+  // reader outside any given queue.
   Mark reader, other_reader;
 };
 

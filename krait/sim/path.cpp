@@ -13,7 +13,8 @@ struct Charges {
   }
 };
 
-// The stretch of a node that the path runs through, up to `end` (its done, its free, or a read's end).
+// The stretch of a node that the path runs through, up to `end` (its done, its free, or a read's
+// end).
 void charge_node(const PathNode& n, Ps end, Charges& out) {
   if (!n.dma) {
     out.add(n.cause, n.start, min(n.free, end));
@@ -31,9 +32,9 @@ void charge_node(const PathNode& n, Ps end, Charges& out) {
 std::map<std::string, Ps> Path::charges() const {
   std::map<std::string, Ps> out;
   if (nodes_.empty()) return out;
-  const auto last = std::max_element(nodes_.begin(), nodes_.end(), [](const PathNode& a, const PathNode& b) {
-    return a.done < b.done;
-  });
+  const auto last =
+      std::max_element(nodes_.begin(), nodes_.end(),
+                       [](const PathNode& a, const PathNode& b) { return a.done < b.done; });
   Charges sum;
   const PathNode* node = &*last;
   Ps end = node->done;

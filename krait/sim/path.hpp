@@ -1,7 +1,7 @@
 #pragma once
 
-// Why a run took as long as it did: every instruction remembers what it waited for last; walking back
-// from the last result splits the whole time into named causes.
+// Why a run took as long as it did: every instruction remembers what it waited for last; walking
+// back from the last result splits the whole time into named causes.
 
 #include <cstdint>
 #include <map>
@@ -18,17 +18,17 @@ enum class Edge : std::uint8_t { kNone, kEngineOrder, kDependence, kWriteAfterRe
 struct PathNode {
   std::int32_t before = -1;  // the instruction waited for last
   Edge edge = Edge::kNone;
-  std::uint8_t cause = 0;    // index of kCauses: what its occupancy is charged to
+  std::uint8_t cause = 0;  // index of kCauses: what its occupancy is charged to
   bool dma = false;
-  bool table_load = false;   // a table load stands between `before` and the start
+  bool table_load = false;  // a table load stands between `before` and the start
   Ps start, free, done;
   Ps transfer_begin, transfer_end;  // DMA
 };
 
 // What time is charged to. The first five are the engines, in isa::Engine order.
-inline constexpr std::string_view kCauses[] = {"TensorE",      "VectorE",     "ScalarE",   "GpSimdE",
-                                               "SyncE",        "DMA transfer", "DMA latency", "DMA issue",
-                                               "latency",      "semaphore",   "port wait",   "table load"};
+inline constexpr std::string_view kCauses[] = {
+    "TensorE",     "VectorE",   "ScalarE", "GpSimdE",   "SyncE",     "DMA transfer",
+    "DMA latency", "DMA issue", "latency", "semaphore", "port wait", "table load"};
 inline constexpr std::size_t kCauseCount = std::size(kCauses);
 enum Cause : std::uint8_t {
   kDmaTransfer = 5,

@@ -1,7 +1,7 @@
 #pragma once
 
-// A Program made ready to run: every instruction once, with its cost, the places where offsets must be
-// filled in, and its accesses; loops stay loops.
+// A Program made ready to run: every instruction once, with its cost, the places where offsets must
+// be filled in, and its accesses; loops stay loops.
 
 #include <cstdint>
 #include <string>

@@ -21,12 +21,13 @@ void check_input(const ir::Program& program, const ir::Buffer& b, const TensorMa
   const auto found = inputs.find(b.name);
   if (found == inputs.end())
     throw UserError(Report{"an input of the kernel is missing", where,
-                           cat("wanted ", name(b.dtype), " ", to_string(b.shape)), cat("pass a tensor named ", b.name)});
+                           cat("wanted ", name(b.dtype), " ", to_string(b.shape)),
+                           cat("pass a tensor named ", b.name)});
   const Tensor& t = found->second;
   if (t.dtype() != b.dtype || t.shape() != b.shape)
     throw UserError(Report{"an input does not fit the kernel", where,
-                           cat(name(t.dtype()), " ", to_string(t.shape()), ", wanted ", name(b.dtype), " ",
-                               to_string(b.shape)),
+                           cat(name(t.dtype()), " ", to_string(t.shape()), ", wanted ",
+                               name(b.dtype), " ", to_string(b.shape)),
                            "build the kernel for this shape, or convert the tensor"});
 }
 
@@ -49,7 +50,8 @@ class Runner {
   void load(const TensorMap& inputs) {
     if (!options_.data) return;
     std::vector<std::int64_t> hbm;
-    for (const ir::Buffer& b : program_.buffers) hbm.push_back(b.space == isa::Space::kHbm ? b.bytes : 0);
+    for (const ir::Buffer& b : program_.buffers)
+      hbm.push_back(b.space == isa::Space::kHbm ? b.bytes : 0);
     isa::Memory::Options o;
     o.rounding = options_.rounding;
     o.mode = options_.mode;
@@ -94,18 +96,20 @@ class Runner {
   }
 
   void instruction(PlannedInsn& insn) {
-    for (const auto& [tile, expr] : insn.symbolic) tile->offset = program_.exprs[expr].eval(indices_);
+    for (const auto& [tile, expr] : insn.symbolic)
+      tile->offset = program_.exprs[expr].eval(indices_);
     if (memory_) {
       memory_->set_instruction(insn.label);
       insn.def->execute(insn.object.data(), *memory_);
     }
     if (!timeline_) return;
-    const Issued issued = timeline_->issue(
-        {insn.def->info.name, insn.engine, &insn.timing, insn.accesses, {}, {}});
+    const Issued issued =
+        timeline_->issue({insn.def->info.name, insn.engine, &insn.timing, insn.accesses, {}, {}});
     if (options_.trace != nullptr)
-      options_.trace->add({insn.def->info.name, insn.track, issued.start,
-                           (insn.timing.dma.partitions != 0 ? issued.done : issued.free) - issued.start,
-                           issued.done, insn.where, position_});
+      options_.trace->add(
+          {insn.def->info.name, insn.track, issued.start,
+           (insn.timing.dma.partitions != 0 ? issued.done : issued.free) - issued.start,
+           issued.done, insn.where, position_});
     ++position_;
   }
 
@@ -139,8 +143,9 @@ class Runner {
     out.hbm_write_bytes = t.hbm_write_bytes();
     out.depth = t.depth();
     out.path = t.path().charges();
-    const auto most = std::max_element(out.path.begin(), out.path.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most =
+        std::max_element(out.path.begin(), out.path.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
     out.bound_by = most == out.path.end() ? "nothing" : most->first;
     out.evidence = assumptions(out);
   }
@@ -171,7 +176,8 @@ class Runner {
     if (kind == "uninitialised-read") return "write the bytes first (memset, dma_copy)";
     if (kind == "output-unwritten") return "store every element of the output";
     if (kind == "accumulate-uninitialised") return "start the accumulation with accumulate=false";
-    if (kind == "accumulate-engine-write") return "start the group with a product, not with memset or copy";
+    if (kind == "accumulate-engine-write")
+      return "start the group with a product, not with memset or copy";
     return "see docs/architecture.md, findings";
   }
 
@@ -188,7 +194,8 @@ class Runner {
 void throw_findings(const ir::Program& program, const std::vector<Finding>& findings) {
   const Finding& first = findings.front();
   throw MachineFault(Report{cat(first.kind, ": ", first.what), cat("kernel ", program.name),
-                            cat(findings.size(), findings.size() == 1 ? " finding" : " findings"), first.fix});
+                            cat(findings.size(), findings.size() == 1 ? " finding" : " findings"),
+                            first.fix});
 }
 
 }  // namespace
@@ -196,7 +203,8 @@ void throw_findings(const ir::Program& program, const std::vector<Finding>& find
 Result run(const ir::Program& program, const MachineSpec& machine, const TensorMap& inputs,
            const RunOptions& options) {
   if (program.machine != machine.name())
-    throw UserError(Report{"the program was built for another machine", cat("kernel ", program.name),
+    throw UserError(Report{"the program was built for another machine",
+                           cat("kernel ", program.name),
                            cat("built for ", program.machine, ", run on ", machine.name()),
                            "build it again for this machine"});
   Runner runner(program, machine, options);

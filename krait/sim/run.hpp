@@ -16,17 +16,18 @@
 namespace krait::sim {
 
 struct RunOptions {
-  bool data = true;      // compute values; otherwise time alone, from shapes
+  bool data = true;  // compute values; otherwise time alone, from shapes
   bool timing = true;
-  bool rounding = true;  // false: 16- and 8-bit floats keep f32 values, as a simulator that does not round
-  Rounding mode{};       // how stores round
-  bool strict = false;   // findings become a MachineFault at the end of the run
+  bool rounding =
+      true;  // false: 16- and 8-bit floats keep f32 values, as a simulator that does not round
+  Rounding mode{};             // how stores round
+  bool strict = false;         // findings become a MachineFault at the end of the run
   TraceSink* trace = nullptr;  // receives one event an instruction and DMA; nullptr: none
 };
 
 /// Something that the real toolchain would reject or that would differ on the chip.
 struct Finding {
-  std::string kind;   // stable name: "uninitialised-read", ...
+  std::string kind;  // stable name: "uninitialised-read", ...
   std::string what;
   std::string where;  // kernel and instruction
   std::string fix;
@@ -41,13 +42,13 @@ struct Result {
   std::map<std::string, std::int64_t> instructions;  // by engine name and "DMA"
   std::int64_t hbm_read_bytes = 0;
   std::int64_t hbm_write_bytes = 0;
-  std::int64_t sbuf_bytes = 0;               // high-water marks, per partition
+  std::int64_t sbuf_bytes = 0;  // high-water marks, per partition
   std::int64_t psum_bytes = 0;
-  std::int64_t depth = 0;                    // longest chain of dependent instructions
-  std::string bound_by;                      // "VectorE", "DMA transfer", "DMA latency", "latency", ...
-  std::map<std::string, Ps> path;            // where the critical path spends `time`, by the same names
+  std::int64_t depth = 0;          // longest chain of dependent instructions
+  std::string bound_by;            // "VectorE", "DMA transfer", "DMA latency", "latency", ...
+  std::map<std::string, Ps> path;  // where the critical path spends `time`, by the same names
   std::vector<Finding> findings;
-  std::vector<std::string> evidence;         // values the prediction rests on that no document gives
+  std::vector<std::string> evidence;  // values the prediction rests on that no document gives
 };
 
 /// Runs a program on a machine. Without data, `inputs` may be empty.

@@ -11,7 +11,9 @@ namespace {
 
 using isa::Engine;
 
-std::size_t slot(Engine engine) { return static_cast<std::size_t>(engine); }
+std::size_t slot(Engine engine) {
+  return static_cast<std::size_t>(engine);
+}
 
 // The ring a DMA is queued on is named by its trigger.
 Queue queue_of(const Record& record) {
@@ -21,11 +23,16 @@ Queue queue_of(const Record& record) {
 
 const Clock& clock_of(const MachineSpec& m, Engine engine) {
   switch (engine) {
-    case Engine::kTensor: return m.tensor.clock.value;
-    case Engine::kVector: return m.vector.clock.value;
-    case Engine::kScalar: return m.scalar.clock.value;
-    case Engine::kGpSimd: return m.gpsimd.clock.value;
-    case Engine::kSync: return m.sync.base_clock.value;
+    case Engine::kTensor:
+      return m.tensor.clock.value;
+    case Engine::kVector:
+      return m.vector.clock.value;
+    case Engine::kScalar:
+      return m.scalar.clock.value;
+    case Engine::kGpSimd:
+      return m.gpsimd.clock.value;
+    case Engine::kSync:
+      return m.sync.base_clock.value;
   }
   KRAIT_ASSERT(false);
 }
@@ -80,13 +87,15 @@ Timeline::Waits Timeline::gather(const Record& record, Queue queue) {
 void Timeline::wait_semaphores(const Record& record, Queue queue, Constraint& c) const {
   for (const SemaphoreWait& wait : record.waits) {
     const auto found = signals_.find(wait.semaphore);
-    const std::int64_t given = found == signals_.end() ? 0 : static_cast<std::int64_t>(found->second.size());
+    const std::int64_t given =
+        found == signals_.end() ? 0 : static_cast<std::int64_t>(found->second.size());
     if (wait.value > given)
-      throw MachineFault(Report{"deadlock: an instruction waits for a signal that never comes",
-                                cat(isa::name(record.engine), ", instruction ", path_.size(), " (", record.name,
-                                    "), time ", free_[slot(record.engine)].ns(), " ns"),
-                                cat("semaphore ", wait.semaphore, " has ", given, " signals, waits for ", wait.value),
-                                "signal the semaphore in an earlier instruction"});
+      throw MachineFault(Report{
+          "deadlock: an instruction waits for a signal that never comes",
+          cat(isa::name(record.engine), ", instruction ", path_.size(), " (", record.name,
+              "), time ", free_[slot(record.engine)].ns(), " ns"),
+          cat("semaphore ", wait.semaphore, " has ", given, " signals, waits for ", wait.value),
+          "signal the semaphore in an earlier instruction"});
     if (wait.value <= 0) continue;
     const Mark& mark = found->second[static_cast<std::size_t>(wait.value - 1)];
     const bool told = mark.queue == queue || mark.queue >= kFirstRing;
@@ -113,9 +122,9 @@ Issued Timeline::issue(const Record& record) {
   PathNode node;
   node.cause = static_cast<std::uint8_t>(record.engine);
   const bool dma = record.timing->dma.partitions != 0;
-  const Issued out = dma                                  ? issue_dma(record, waits, node)
+  const Issued out = dma                                ? issue_dma(record, waits, node)
                      : record.engine == Engine::kTensor ? issue_tensor(record, waits, node)
-                                                          : issue_engine(record, waits, node);
+                                                        : issue_engine(record, waits, node);
   node.start = out.start, node.free = out.free, node.done = out.done;
   path_.add(node);
 
@@ -169,8 +178,8 @@ Ps Timeline::place_on_ports(const Record& record, Ps earliest, Ps& occupancy) {
   const unsigned banks = vector || scalar ? psum_banks(record) : 0;
 
   if (sbuf && x.fast_vector_shares_gpsimd_bus) {
-    // Both run at a fraction of their speed while they overlap. The one placed later pays for the time
-    // it overlaps; the earlier one has already been placed (a simplification).
+    // Both run at a fraction of their speed while they overlap. The one placed later pays for the
+    // time it overlaps; the earlier one has already been placed (a simplification).
     const bool fast = vector && record.timing->fast_mode;
     const Calendar& other = vector ? gpsimd_sbuf_ : fast_vector_;
     if (fast || gpsimd) {
@@ -209,7 +218,8 @@ Issued Timeline::issue_tensor(const Record& record, const Waits& waits, PathNode
   const Ps shadow_free = m_.tensor.background_load ? last_product_start_ : engine_free;
   const Ps load_start = max(shadow_free, waits.stationary.ready);
   Ps load_done = load_start + clock.to_ps(t.load_stationary);
-  if (engine_free <= load_start) load_done = max(load_done, load_start + from_ns(m_.tensor.first_matmul_ns));
+  if (engine_free <= load_start)
+    load_done = max(load_done, load_start + from_ns(m_.tensor.first_matmul_ns));
   Constraint c = waits.all;
   raise(c, load_done, waits.stationary.index, waits.stationary.from_read);
   Ps start;
@@ -222,8 +232,8 @@ Issued Timeline::issue_tensor(const Record& record, const Waits& waits, PathNode
   return {start, start + occupancy, start + occupancy + clock.to_ps(t.latency)};
 }
 
-// The power ramp: after a window of low utilisation the engine runs at a fraction of its speed, which
-// grows linearly with the work done since.
+// The power ramp: after a window of low utilisation the engine runs at a fraction of its speed,
+// which grows linearly with the work done since.
 Ps Timeline::ramped(Ps start, Ps nominal) {
   if (!m_.tensor.power_ramp) return nominal;
   const Ps window = from_ns(m_.tensor.ramp_window_ns), ramp = from_ns(m_.tensor.ramp_ns);
@@ -232,10 +242,12 @@ Ps Timeline::ramped(Ps start, Ps nominal) {
   std::erase_if(recent_products_, [&](const auto& p) { return p.second <= window_start; });
   for (const auto& [from, to] : recent_products_) busy += to - max(from, window_start);
   const double rearm = m_.tensor.ramp_rearm_utilisation;
-  if (start >= window && static_cast<double>(busy.value) < rearm * static_cast<double>(window.value))
+  if (start >= window &&
+      static_cast<double>(busy.value) < rearm * static_cast<double>(window.value))
     warm_ = Ps{};
   const double low = m_.tensor.ramp_start_fraction;
-  const double done = std::min(1.0, static_cast<double>(warm_.value) / static_cast<double>(ramp.value));
+  const double done =
+      std::min(1.0, static_cast<double>(warm_.value) / static_cast<double>(ramp.value));
   const double speed = low + (1 - low) * done;
   const Ps taken{std::llround(static_cast<double>(nominal.value) / speed)};
   warm_ += taken;
@@ -254,7 +266,8 @@ Issued Timeline::issue_dma(const Record& record, const Waits& waits, PathNode& n
   const Ps issue = record.timing->issue;
   const Ps first_byte = start + max(issue, from_ns(m_.dma.trigger_to_first_byte_ns));
 
-  const double bytes = static_cast<double>(std::max<std::int64_t>(w.run_bytes, m_.dma.min_descriptor_bytes));
+  const double bytes =
+      static_cast<double>(std::max<std::int64_t>(w.run_bytes, m_.dma.min_descriptor_bytes));
   const double descriptor_ns = m_.dma.descriptor_ns + bytes / m_.dma.bytes_per_ns;
   const auto engines = static_cast<std::int64_t>(dma_engines_.size());
   const std::int64_t per_engine = m_.dma.partitions_per_engine;

@@ -1,15 +1,17 @@
 #pragma once
 
-// The time core: takes instructions one at a time, in program order, and says when each starts, frees
-// its engine and shows its result. Needs no Program and no data.
+// The time core: takes instructions one at a time, in program order, and says when each starts,
+// frees its engine and shows its result. Needs no Program and no data.
 //
 // Rules (neuroncore 2.3, 2.6, 2.7, 3, 4, 10):
 //  - every engine's sequencer issues in order; engines run in parallel
-//  - an instruction waits for its engine, its data (byte ranges: read after write, write after read,
+//  - an instruction waits for its engine, its data (byte ranges: read after write, write after
+//  read,
 //    write after write), the ports it shares, its semaphores
 //  - next issue >= issue + occupancy; result visible at issue + occupancy + latency
 //  - another queue sees a result one semaphore latency later
-//  - a DMA occupies its trigger's sequencer for the issue time; its descriptors run on up to 16 engines,
+//  - a DMA occupies its trigger's sequencer for the issue time; its descriptors run on up to 16
+//  engines,
 //    in order within a ring; completion is seen end_to_consumer later
 //  - TensorE: the next LoadStationary hides behind the running product; power ramp on v3 and later
 //  - ScalarE: a function outside the loaded table costs a table load
@@ -58,17 +60,24 @@ class Timeline {
   explicit Timeline(const MachineSpec& machine);
 
   /// Declares HBM buffer `index` (in order 0, 1, ...). Untracked buffers are never written.
-  void add_hbm_buffer(std::int64_t bytes, bool written) { dependences_.add_hbm_buffer(bytes, written); }
+  void add_hbm_buffer(std::int64_t bytes, bool written) {
+    dependences_.add_hbm_buffer(bytes, written);
+  }
 
-  /// @throws MachineFault if it waits for a signal that no earlier instruction gives (a deadlock: the
+  /// @throws MachineFault if it waits for a signal that no earlier instruction gives (a deadlock:
+  /// the
   ///         program order is the order in which signals are given)
   Issued issue(const Record& record);
 
   // --- after the run ---
   [[nodiscard]] Ps time() const { return last_done_; }
-  [[nodiscard]] Ps engine_busy(isa::Engine engine) const { return busy_[static_cast<std::size_t>(engine)]; }
+  [[nodiscard]] Ps engine_busy(isa::Engine engine) const {
+    return busy_[static_cast<std::size_t>(engine)];
+  }
   [[nodiscard]] Ps dma_busy() const;  // mean of the DMA engines
-  [[nodiscard]] std::int64_t work(isa::Engine engine) const { return work_[static_cast<std::size_t>(engine)]; }
+  [[nodiscard]] std::int64_t work(isa::Engine engine) const {
+    return work_[static_cast<std::size_t>(engine)];
+  }
   [[nodiscard]] std::int64_t instructions(isa::Engine engine) const {
     return count_[static_cast<std::size_t>(engine)];
   }

@@ -22,7 +22,8 @@ std::string quoted(std::string_view text) {
     if (c == '"' || c == '\\') out += '\\';
     if (static_cast<unsigned char>(c) < 0x20) {
       char buffer[8];
-      std::snprintf(buffer, sizeof buffer, "\\u%04x", static_cast<unsigned>(static_cast<unsigned char>(c)));
+      std::snprintf(buffer, sizeof buffer, "\\u%04x",
+                    static_cast<unsigned>(static_cast<unsigned char>(c)));
       out += buffer;
       continue;
     }
@@ -32,8 +33,8 @@ std::string quoted(std::string_view text) {
 }
 
 std::string metadata(const char* what, int track, std::string_view name) {
-  return cat("{\"name\":\"", what, "\",\"ph\":\"M\",\"pid\":1,\"tid\":", track, ",\"args\":{\"name\":",
-             quoted(name), "}}");
+  return cat("{\"name\":\"", what, "\",\"ph\":\"M\",\"pid\":1,\"tid\":", track,
+             ",\"args\":{\"name\":", quoted(name), "}}");
 }
 
 }  // namespace
@@ -44,11 +45,13 @@ std::string trace_json(const TraceSink& trace, std::string_view process_name) {
   int next = 0;
   for (auto& [name, id] : tracks) id = next++;
 
-  std::string out = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + metadata("process_name", 0, process_name);
+  std::string out =
+      "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + metadata("process_name", 0, process_name);
   for (const auto& [name, id] : tracks) out += ",\n" + metadata("thread_name", id, name);
   for (const TraceEvent& e : trace.events())
-    out += cat(",\n{\"name\":", quoted(e.name), ",\"ph\":\"X\",\"pid\":1,\"tid\":", tracks.at(e.track),
-               ",\"ts\":", micros(e.start), ",\"dur\":", micros(e.duration), ",\"args\":{\"index\":", e.index,
+    out += cat(",\n{\"name\":", quoted(e.name),
+               ",\"ph\":\"X\",\"pid\":1,\"tid\":", tracks.at(e.track), ",\"ts\":", micros(e.start),
+               ",\"dur\":", micros(e.duration), ",\"args\":{\"index\":", e.index,
                ",\"visible_us\":", micros(e.visible), ",\"where\":", quoted(e.where), "}}");
   return out + "\n]}\n";
 }

@@ -17,18 +17,19 @@ RmsnormIo declare_rmsnorm(KernelBuilder& kb, const Problem& problem) {
   const TensorType& x = problem.input("x");
   const TensorType& weight = problem.input("weight");
   if (problem.has("z"))
-    refuse("the device kernels have no gate", "input z", "use backend cpu or ref for gated RMSNorm");
+    refuse("the device kernels have no gate", "input z",
+           "use backend cpu or ref for gated RMSNorm");
   if (x.shape.empty() || (x.dtype != DType::kF32 && x.dtype != DType::kBf16))
-    refuse("x must be f32 or bf16 with at least one dimension", cat(name(x.dtype), " ", to_string(x.shape)),
-           "convert x");
+    refuse("x must be f32 or bf16 with at least one dimension",
+           cat(name(x.dtype), " ", to_string(x.shape)), "convert x");
   io.width = x.shape.back();
   io.rows = element_count(x.shape) / std::max<std::int64_t>(io.width, 1);
   io.eps = attr_real(problem.attrs, "eps", 1e-5);
   io.dtype = x.dtype;
   const std::int64_t group = attr_int(problem.attrs, "group_size", io.width);
   if (group != io.width)
-    refuse("the device kernels normalise whole rows", cat("group_size ", group, ", width ", io.width),
-           "use backend cpu or ref for groups");
+    refuse("the device kernels normalise whole rows",
+           cat("group_size ", group, ", width ", io.width), "use backend cpu or ref for groups");
   if (weight.shape != Shape{io.width})
     refuse("weight must be [width]", to_string(weight.shape), cat("give ", io.width, " weights"));
   io.x = kb.input("x", x.dtype, x.shape);
@@ -43,7 +44,8 @@ Ref eps_tile(KernelBuilder& kb, const RmsnormIo& io) {
   return eps;
 }
 
-void emit_rstd(KernelBuilder& kb, const RmsnormIo& io, const Ref& rstd, const Ref& sum, const Ref& eps) {
+void emit_rstd(KernelBuilder& kb, const RmsnormIo& io, const Ref& rstd, const Ref& sum,
+               const Ref& eps) {
   kb.emit(isa::Activation{.dst = rstd,
                           .data = sum,
                           .scale = static_cast<float>(1.0 / static_cast<double>(io.width)),

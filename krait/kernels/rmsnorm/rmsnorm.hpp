@@ -1,8 +1,8 @@
 #pragma once
 
 // RMSNorm for the device: y = x * rstd * weight, rstd = (mean(x^2) + eps)^(-1/2) per row.
-// x, y: [rows, width] (leading dimensions flattened), f32 or bf16; weight: [width]; statistics in f32.
-// Rows lie on partitions, 128 at a time; any number of rows and any width.
+// x, y: [rows, width] (leading dimensions flattened), f32 or bf16; weight: [width]; statistics in
+// f32. Rows lie on partitions, 128 at a time; any number of rows and any width.
 
 #include "krait/kernels/common.hpp"
 
@@ -15,8 +15,8 @@ struct RmsnormIo {
   Hbm x, weight, out;
 
   /// Rows [start, start + count), columns [from, from + size).
-  [[nodiscard]] Ref tile(const Hbm& tensor, const Affine& start, std::int64_t count, const Affine& from,
-                         std::int64_t size) const {
+  [[nodiscard]] Ref tile(const Hbm& tensor, const Affine& start, std::int64_t count,
+                         const Affine& from, std::int64_t size) const {
     return tensor.view(start * width + from, width, count, {{1, size}});
   }
   /// weight's columns on `count` partitions.
@@ -29,7 +29,8 @@ struct RmsnormIo {
 [[nodiscard]] RmsnormIo declare_rmsnorm(KernelBuilder& kb, const Problem& problem);
 
 /// rstd[p] = (sum[p] / width + eps)^(-1/2) on ScalarE; eps is a [128, 1] tile of the constant.
-void emit_rstd(KernelBuilder& kb, const RmsnormIo& io, const Ref& rstd, const Ref& sum, const Ref& eps);
+void emit_rstd(KernelBuilder& kb, const RmsnormIo& io, const Ref& rstd, const Ref& sum,
+               const Ref& eps);
 
 /// A [128, 1] f32 tile that holds eps (activation takes constants other than 0 from v3 on only).
 [[nodiscard]] Ref eps_tile(KernelBuilder& kb, const RmsnormIo& io);

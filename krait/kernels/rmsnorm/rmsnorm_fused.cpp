@@ -1,7 +1,8 @@
-// RMSNorm in one pass on chip: x is loaded once, y stored once (two row transfers). Square and row sum
-// run on ScalarE (activation with reduction), the scaling on VectorE, both behind the DMAs.
-// Bound: 2 * rows * width * element bytes over the DMA rate; VectorE needs 2 cycles an element on v2.
-// Rows too wide for SBUF are read twice (three transfers): once for the sums, once for the scaling.
+// RMSNorm in one pass on chip: x is loaded once, y stored once (two row transfers). Square and row
+// sum run on ScalarE (activation with reduction), the scaling on VectorE, both behind the DMAs.
+// Bound: 2 * rows * width * element bytes over the DMA rate; VectorE needs 2 cycles an element on
+// v2. Rows too wide for SBUF are read twice (three transfers): once for the sums, once for the
+// scaling.
 
 #include <algorithm>
 
@@ -16,7 +17,8 @@ struct Fused {
   std::int64_t chunk;
   Ref eps;
 
-  // The weight on all partitions: one row load, then a product with a column of ones (TensorE is idle).
+  // The weight on all partitions: one row load, then a product with a column of ones (TensorE is
+  // idle).
   Ref broadcast_weight(const Ref& ones) {
     const Ref weight = kb.sbuf("weight", DType::kF32, 128, {io.width});
     kb.scope([&] {
@@ -24,7 +26,8 @@ struct Fused {
       load(kb, row, io.weight_rows(1, 0, io.width));
       kb.tiles(io.width, 512, [&](const Affine&, const Affine& from, std::int64_t n) {
         const Ref bank = kb.psum("weight_psum", DType::kF32, 128, {n}, 2);
-        kb.emit(isa::NcMatmul{.dst = bank, .stationary = ones, .moving = row.cols(from, n), .onezero = true});
+        kb.emit(isa::NcMatmul{
+            .dst = bank, .stationary = ones, .moving = row.cols(from, n), .onezero = true});
         kb.emit(isa::TensorCopy{.dst = weight.cols(from, n), .src = bank});
       });
     });
@@ -33,7 +36,8 @@ struct Fused {
 
   // sums[:, piece] = sum of squares of x's columns.
   void square_sum(const Ref& x, const Ref& sum) {
-    const Ref square = kb.sbuf("square", DType::kBf16, x.partitions(), {x.free_size()});  // not used
+    const Ref square =
+        kb.sbuf("square", DType::kBf16, x.partitions(), {x.free_size()});  // not used
     kb.emit(isa::Activation{.dst = square, .data = x, .reduce_res = sum, .fn = UnaryFn::kSquare});
   }
 
@@ -74,8 +78,9 @@ struct Fused {
     });
   }
 
-  // Rows do not fit: sums first, then the scaling with x loaded again. Columns outside in the second
-  // part, so that each piece of the weight is loaded once; the row factors of all rows stay in SBUF.
+  // Rows do not fit: sums first, then the scaling with x loaded again. Columns outside in the
+  // second part, so that each piece of the weight is loaded once; the row factors of all rows stay
+  // in SBUF.
   void streamed() {
     const std::int64_t row_tiles = (io.rows + 127) / 128;
     const std::int64_t pieces = (io.width + chunk - 1) / chunk;
@@ -113,8 +118,8 @@ ir::Program build(const MachineSpec& machine, const Problem& problem, const Para
   Fused fused{kb, io, chunk, eps_tile(kb, io)};
   // x twice, the weight with its row while it is spread, two y pieces, one scratch piece.
   const auto element = static_cast<std::int64_t>(size_of(io.dtype));
-  const std::int64_t need = io.width * std::max<std::int64_t>(2 * element + 4, 8) +
-                            chunk * (2 * element + 2) + 4096;
+  const std::int64_t need =
+      io.width * std::max<std::int64_t>(2 * element + 4, 8) + chunk * (2 * element + 2) + 4096;
   if (need <= kb.sbuf_available())
     fused.resident(ones);
   else

@@ -8,26 +8,31 @@ namespace {
 
 constexpr const char* kWhere = "device kernels scan_*";
 
-Hbm declare(KernelBuilder& kb, const Problem& problem, const std::string& name, const Shape& shape) {
+Hbm declare(KernelBuilder& kb, const Problem& problem, const std::string& name,
+            const Shape& shape) {
   const TensorType& type = problem.input(name);
   if (type.dtype != DType::kF32)
     throw UserError(Report{cat(name, " must be f32"), kWhere, std::string(krait::name(type.dtype)),
                            cat("convert ", name, " to f32")});
   if (type.shape != shape)
     throw UserError(Report{cat(name, " has another shape than the others ask for"), kWhere,
-                           cat(to_string(type.shape), ", wanted ", to_string(shape)), "check the dimensions"});
+                           cat(to_string(type.shape), ", wanted ", to_string(shape)),
+                           "check the dimensions"});
   return kb.input(name, type.dtype, shape);
 }
 
-Hbm declare_if(KernelBuilder& kb, const Problem& problem, const std::string& name, const Shape& shape) {
+Hbm declare_if(KernelBuilder& kb, const Problem& problem, const std::string& name,
+               const Shape& shape) {
   return problem.has(name) ? declare(kb, problem, name, shape) : Hbm{};
 }
 
 // B and C: the rank tells the kind; a grouped one sets `groups`.
-ScanMatrix declare_matrix(KernelBuilder& kb, const Problem& problem, const std::string& name, ScanIo& io) {
+ScanMatrix declare_matrix(KernelBuilder& kb, const Problem& problem, const std::string& name,
+                          ScanIo& io) {
   const Shape& given = problem.input(name).shape;
   if (given.size() == 2) return {declare(kb, problem, name, {io.d_inner, io.d_state}), true};
-  if (given.size() != 4) return {declare(kb, problem, name, {io.batch, io.d_state, io.length}), false};
+  if (given.size() != 4)
+    return {declare(kb, problem, name, {io.batch, io.d_state, io.length}), false};
   const std::int64_t groups = given[1];
   if (groups < 1 || io.d_inner % groups != 0 || (io.groups != 1 && io.groups != groups))
     throw UserError(Report{cat("the groups of ", name, " do not fit"), kWhere,
@@ -39,10 +44,11 @@ ScanMatrix declare_matrix(KernelBuilder& kb, const Problem& problem, const std::
 
 }  // namespace
 
-Ref ScanIo::states(const ScanMatrix& m, const Affine& batch_index, const Affine& group, std::int64_t s,
-                   std::int64_t count, const Affine& t, std::int64_t n) const {
-  const Affine start = m.tensor.shape().size() == 4 ? m.tensor.at({batch_index, group, Affine(s), t})
-                                                    : m.tensor.at({batch_index, Affine(s), t});
+Ref ScanIo::states(const ScanMatrix& m, const Affine& batch_index, const Affine& group,
+                   std::int64_t s, std::int64_t count, const Affine& t, std::int64_t n) const {
+  const Affine start = m.tensor.shape().size() == 4
+                           ? m.tensor.at({batch_index, group, Affine(s), t})
+                           : m.tensor.at({batch_index, Affine(s), t});
   return m.tensor.view(start, length, count, {{1, n}});
 }
 
@@ -55,8 +61,8 @@ ScanIo declare_scan(KernelBuilder& kb, const Problem& problem) {
                            to_string(u) + ", " + to_string(a), "check the ranks"});
   io.batch = u[0], io.d_inner = u[1], io.length = u[2], io.d_state = a[1];
   if (element_count(u) < 1 || io.d_state < 1)
-    throw UserError(Report{"every dimension must be at least 1", kWhere, to_string(u) + ", " + to_string(a),
-                           "drop empty calls"});
+    throw UserError(Report{"every dimension must be at least 1", kWhere,
+                           to_string(u) + ", " + to_string(a), "drop empty calls"});
   io.softplus = attr_flag(problem.attrs, "delta_softplus", false);
   io.u = declare(kb, problem, "u", u);
   io.delta = declare(kb, problem, "delta", u);
@@ -72,8 +78,10 @@ ScanIo declare_scan(KernelBuilder& kb, const Problem& problem) {
   return io;
 }
 
-void emit_dt(KernelBuilder& kb, const ScanIo& io, const Ref& dt, const Ref& delta, const Ref& bias) {
-  isa::Activation act{.dst = dt, .data = delta, .fn = io.softplus ? UnaryFn::kSoftplus : UnaryFn::kCopy};
+void emit_dt(KernelBuilder& kb, const ScanIo& io, const Ref& dt, const Ref& delta,
+             const Ref& bias) {
+  isa::Activation act{
+      .dst = dt, .data = delta, .fn = io.softplus ? UnaryFn::kSoftplus : UnaryFn::kCopy};
   if (bias.present()) act.bias = bias;
   kb.emit(act);
 }

@@ -3,9 +3,10 @@
 // The selective scan of Mamba-1 for the device: what its kernels share.
 //   dt = softplus(delta + delta_bias)      h_t = exp(dt_t A) h_{t-1} + dt_t u_t B_t
 //   out = (sum_n C_t[n] h_t[n] + D u_t) * silu(z_t)
-// u, delta, z, out: [batch, d_inner, length]; A: [d_inner, d_state]; B, C: [d_inner, d_state] (constant),
-// [batch, d_state, length], or [batch, groups, d_state, length]; D, delta_bias: [d_inner];
-// initial_state, last_state: [batch, d_inner, d_state]. All f32. Source: Gu and Dao 2023, mamba_ssm.
+// u, delta, z, out: [batch, d_inner, length]; A: [d_inner, d_state]; B, C: [d_inner, d_state]
+// (constant), [batch, d_state, length], or [batch, groups, d_state, length]; D, delta_bias:
+// [d_inner]; initial_state, last_state: [batch, d_inner, d_state]. All f32. Source: Gu and Dao
+// 2023, mamba_ssm.
 
 #include <functional>
 
@@ -27,16 +28,17 @@ struct ScanIo {
 
   [[nodiscard]] std::int64_t channels_per_group() const { return d_inner / groups; }
   /// Channels [e, e + count) x tokens [t, t + n) of u, delta, z or out.
-  [[nodiscard]] Ref tokens(const Hbm& x, const Affine& batch_index, const Affine& e, std::int64_t count,
-                           const Affine& t, std::int64_t n) const {
+  [[nodiscard]] Ref tokens(const Hbm& x, const Affine& batch_index, const Affine& e,
+                           std::int64_t count, const Affine& t, std::int64_t n) const {
     return x.view(x.at({batch_index, e, t}), length, count, {{1, n}});
   }
   /// States [s, s + count) x tokens [t, t + n) of a per-token B or C: states on partitions.
   [[nodiscard]] Ref states(const ScanMatrix& m, const Affine& batch_index, const Affine& group,
-                           std::int64_t s, std::int64_t count, const Affine& t, std::int64_t n) const;
+                           std::int64_t s, std::int64_t count, const Affine& t,
+                           std::int64_t n) const;
   /// Channels x states [s, s + n) of A, or of a constant B or C.
-  [[nodiscard]] Ref channel_states(const Hbm& x, const Affine& e, std::int64_t count, std::int64_t s,
-                                   std::int64_t n) const {
+  [[nodiscard]] Ref channel_states(const Hbm& x, const Affine& e, std::int64_t count,
+                                   std::int64_t s, std::int64_t n) const {
     return x.view(x.at({e, Affine(s)}), d_state, count, {{1, n}});
   }
   /// The same of initial_state or last_state.

@@ -1,19 +1,21 @@
-// The selective scan on the hardware scan instruction: channels on partitions, time along the free axis.
+// The selective scan on the hardware scan instruction: channels on partitions, time along the free
+// axis.
 //
 // A block is as many states as fit one PSUM bank with the chunk's tokens (512 columns): for a short
-// chunk one scan instruction covers several states, one segment each. Between segments the decay is set
-// to 0, after the carried state has been folded into the input, so nothing leaks across.
+// chunk one scan instruction covers several states, one segment each. Between segments the decay is
+// set to 0, after the carried state has been folded into the input, so nothing leaks across.
 //   ScalarE  exp(dt A[:,n]) per state; softplus; silu
 //   TensorE  spreads B and C rows over partitions (a product with a repeated identity column), sums
 //            C_n h_n over states and adds D u (products with the identity and with diag(D))
 //   VectorE  du B (N cycles, B in PSUM), scan (2N), h C (N)
-// Bound: VectorE, 4 cycles a (channel tile, token, state). TensorE and ScalarE stay below it; the order
-// of emission keeps them ahead of it and hides VectorE's own latency:
-//   VectorE  scan j, input j+1, read j          no instruction needs the result of the one before it
-//   TensorE  B rows of j+2, C rows of j+1, sums of j
-//   ScalarE  decays of j+2; softplus and silu of four tiles together, while four others run
-// where j+1 and j+2 run on into the next tile. Rejected: summing over states on VectorE (2N more), B and
-// C in SBUF (N more each on v2), one tile's softplus at a time (two table loads a tile, on the path).
+// Bound: VectorE, 4 cycles a (channel tile, token, state). TensorE and ScalarE stay below it; the
+// order of emission keeps them ahead of it and hides VectorE's own latency:
+//   VectorE  scan j, input j+1, read j          no instruction needs the result of the one before
+//   it TensorE  B rows of j+2, C rows of j+1, sums of j ScalarE  decays of j+2; softplus and silu
+//   of four tiles together, while four others run
+// where j+1 and j+2 run on into the next tile. Rejected: summing over states on VectorE (2N more),
+// B and C in SBUF (N more each on v2), one tile's softplus at a time (two table loads a tile, on
+// the path).
 
 #include <algorithm>
 #include <array>
@@ -64,18 +66,21 @@ class Hardware {
   }
 
  private:
-  // Whole tiles of 128 channels, in spans whose parameters and carried states take at most a quarter
-  // of SBUF; then the ragged tile.
+  // Whole tiles of 128 channels, in spans whose parameters and carried states take at most a
+  // quarter of SBUF; then the ragged tile.
   void channels(const Affine& group) {
     group_ = group;
     const std::int64_t size = io_.channels_per_group(), whole = size / 128;
-    const auto budget = static_cast<std::int64_t>(kb_.machine().sbuf_usable_bytes_per_partition() / 4);
+    const auto budget =
+        static_cast<std::int64_t>(kb_.machine().sbuf_usable_bytes_per_partition() / 4);
     const std::int64_t matrices = 2 + (io_.b.constant ? 1 : 0) + (io_.c.constant ? 1 : 0);
-    const std::int64_t most = std::max<std::int64_t>(1, budget / ((io_.d_state * matrices + 2) * 4));
+    const std::int64_t most =
+        std::max<std::int64_t>(1, budget / ((io_.d_state * matrices + 2) * 4));
     kb_.tiles(whole, most, [&](const Affine&, const Affine& first, std::int64_t tiles) {
       span({group * size + first * 128, 128, tiles});
     });
-    if (size % 128 != 0) kb_.scope([&] { span({group * size + Affine(whole * 128), size % 128, 1}); });
+    if (size % 128 != 0)
+      kb_.scope([&] { span({group * size + Affine(whole * 128), size % 128, 1}); });
   }
 
   void span(const Span& s) {
@@ -124,8 +129,8 @@ class Hardware {
     blocks_ = cut_states();
     load_rows();
     make_buffers();
-    // Group 0 is one tile, so that the first scan waits for its loads only; then groups of four, the
-    // last one what is left. Group g runs while group g + 1 is prepared.
+    // Group 0 is one tile, so that the first scan waits for its loads only; then groups of four,
+    // the last one what is left. Group g runs while group g + 1 is prepared.
     const std::int64_t rest = s_.tiles - 1, groups = (rest + kTilesTogether - 1) / kTilesTogether;
     const auto size = [&](std::int64_t g) {
       return g > groups ? 0 : std::min(kTilesTogether, rest - (g - 1) * kTilesTogether);
@@ -194,8 +199,8 @@ class Hardware {
     }
   }
 
-  // Loads, dt and gate of `count` tiles from i on. Together, because every change between softplus, silu
-  // and exp costs ScalarE a table load.
+  // Loads, dt and gate of `count` tiles from i on. Together, because every change between softplus,
+  // silu and exp costs ScalarE a table load.
   void prepare(const TileIndex& from, std::int64_t count) {
     kb_.loop(count, [&](const Affine& step) {
       const TileIndex i = from.plus(step);
@@ -215,7 +220,8 @@ class Hardware {
   }
 
   // The tiles of a group from `from` on; count_next > 0: the next group is prepared meanwhile.
-  void tile_group(const TileIndex& from, std::int64_t count, std::int64_t count_next, bool very_first) {
+  void tile_group(const TileIndex& from, std::int64_t count, std::int64_t count_next,
+                  bool very_first) {
     const TileIndex after{from.group + Affine(1), 0};
     const TileIndex before{from.group - Affine(1), kTilesTogether - 1};
     tile(from, count > 1 ? from.plus(1) : after, count > 1 || count_next > 0, [&] {
@@ -270,8 +276,8 @@ class Hardware {
         .dst = du_of(i), .a = slot(dt_, i), .b = slot(u_, i), .op = isa::AluOp::kMultiply});
   }
 
-  // One tile, from its first scan to its sums; `next` begins within it, `meanwhile` is emitted after its
-  // first block.
+  // One tile, from its first scan to its sums; `next` begins within it, `meanwhile` is emitted
+  // after its first block.
   template <class Meanwhile>
   void tile(const TileIndex& i, const TileIndex& next, bool has_next, Meanwhile meanwhile) {
     const std::int64_t p = s_.partitions;
@@ -299,12 +305,13 @@ class Hardware {
     }
   }
 
-  // Gate and store of a tile whose sums are complete. Emitted within the next tile: neither VectorE nor
-  // ScalarE then waits for TensorE's last sums.
+  // Gate and store of a tile whose sums are complete. Emitted within the next tile: neither VectorE
+  // nor ScalarE then waits for TensorE's last sums.
   void finish(const TileIndex& i) {
     const Ref y = y_.rotating(i.linear()).cols(0, n_), out = out_.rotating(i.linear());
     if (io_.z.present())
-      kb_.emit(isa::TensorTensor{.dst = out, .a = y, .b = slot(gate_, i), .op = isa::AluOp::kMultiply});
+      kb_.emit(
+          isa::TensorTensor{.dst = out, .a = y, .b = slot(gate_, i), .op = isa::AluOp::kMultiply});
     else
       scalar_copy(kb_, out, y);
     store(kb_, tokens(io_.out, i.linear(), t_, n_), out);
@@ -318,7 +325,9 @@ class Hardware {
   [[nodiscard]] Ref columns_of(const Ref& buffer, std::size_t j) const {
     return buffer.cols(0, blocks_[j].states * n_);
   }
-  [[nodiscard]] Ref decay_of(std::size_t j) const { return columns_of(decay_[j % decay_.size()], j); }
+  [[nodiscard]] Ref decay_of(std::size_t j) const {
+    return columns_of(decay_[j % decay_.size()], j);
+  }
 
   // exp(dt A[:, n]) for every state of block j.
   void decay(std::size_t j, const TileIndex& i) {
@@ -358,7 +367,8 @@ class Hardware {
                                  .a = starts(decay_of(j)),
                                  .b = column(carried_, i, blocks_[j].first + 1, states - 1),
                                  .op = isa::AluOp::kMultiply});
-      kb_.emit(isa::TensorTensor{.dst = starts(in), .a = starts(in), .b = folded, .op = isa::AluOp::kAdd});
+      kb_.emit(isa::TensorTensor{
+          .dst = starts(in), .a = starts(in), .b = folded, .op = isa::AluOp::kAdd});
     }
     scalar_copy(kb_, starts(decay_of(j)), zeros_.partitions(0, s_.partitions).cols(0, states - 1));
   }
@@ -369,7 +379,8 @@ class Hardware {
     isa::TensorTensorScan scan{.dst = h, .a = decay_of(j), .b = columns_of(input_[j % 2], j)};
     if (carry_) scan.init = column(carried_, i, block.first);
     kb_.emit(scan);
-    // The last token's states. GpSimdE keeps ScalarE free to run ahead, unless it would hold VectorE up.
+    // The last token's states. GpSimdE keeps ScalarE free to run ahead, unless it would hold
+    // VectorE up.
     const Ref carried = column(carried_, i, block.first, block.states);
     const Ref end = h.split(block.states, n_).slice(1, n_ - 1, 1);
     if (kb_.machine().exclusions.vector_gpsimd_share_sbuf_port)

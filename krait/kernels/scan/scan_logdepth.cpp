@@ -1,11 +1,13 @@
 // The selective scan in log depth (Hillis-Steele): time on partitions, pairs (channel, state) as
-// columns. A pair (a, b) stands for h -> a h + b; round s combines every token with the one s earlier:
+// columns. A pair (a, b) stands for h -> a h + b; round s combines every token with the one s
+// earlier:
 //   a', b' = a, b shifted down by s tokens (a filled with 1, b with 0);   b = a b' + b;   a = a a'
-// Every shift is a product with a constant 0/1 shift matrix on TensorE (f32: exact; bf16: the shifted
-// values are rounded to 8 bits). After log2(T) rounds b is the scan of a chunk of T <= 128 tokens, and
-// h = b + a h_in with the state of the chunk before. Depth is log T, but every round touches all
-// columns: 5 VectorE cycles a column and round on v2, 35 for 128 tokens, against 4 of the hardware scan.
-// Bound: VectorE. Inputs come in with channels on partitions and are transposed on TensorE.
+// Every shift is a product with a constant 0/1 shift matrix on TensorE (f32: exact; bf16: the
+// shifted values are rounded to 8 bits). After log2(T) rounds b is the scan of a chunk of T <= 128
+// tokens, and h = b + a h_in with the state of the chunk before. Depth is log T, but every round
+// touches all columns: 5 VectorE cycles a column and round on v2, 35 for 128 tokens, against 4 of
+// the hardware scan. Bound: VectorE. Inputs come in with channels on partitions and are transposed
+// on TensorE.
 
 #include <algorithm>
 #include <array>
@@ -32,9 +34,10 @@ class LogDepth {
       batch_ = batch;
       kb_.loop(io_.groups, [&](const Affine& group) {
         group_ = group;
-        kb_.tiles(io_.channels_per_group(), channel_tile(), [&](const Affine&, const Affine& start, std::int64_t p) {
-          channels(group * io_.channels_per_group() + start, p);
-        });
+        kb_.tiles(io_.channels_per_group(), channel_tile(),
+                  [&](const Affine&, const Affine& start, std::int64_t p) {
+                    channels(group * io_.channels_per_group() + start, p);
+                  });
       });
     });
   }
@@ -45,7 +48,9 @@ class LogDepth {
     return std::clamp<std::int64_t>(8192 / io_.d_state, 1, 128);
   }
   // Columns of one block: channels x states that fill a bank.
-  [[nodiscard]] std::int64_t states_together() const { return std::min<std::int64_t>(io_.d_state, 128); }
+  [[nodiscard]] std::int64_t states_together() const {
+    return std::min<std::int64_t>(io_.d_state, 128);
+  }
   [[nodiscard]] std::int64_t channels_together() const {
     return std::max<std::int64_t>(1, kBankColumns / states_together());
   }
@@ -56,15 +61,18 @@ class LogDepth {
     kb_.emit(isa::Memset{.dst = ones_, .value = 1});
     const std::int64_t longest = std::min(io_.length, kTokens);
     for (std::int64_t s = 1; s < longest; s *= 2) {
-      Round round{s, shifted_identity(kb_, shift_dtype_, s), kb_.sbuf("fill", DType::kF32, 128, {1})};
+      Round round{s, shifted_identity(kb_, shift_dtype_, s),
+                  kb_.sbuf("fill", DType::kF32, 128, {1})};
       // 1 on the first s partitions: what a shifted decay is filled with. v(p) = s - 1 - p >= 0.
       isa::IotaPattern pattern;
       pattern.offset = static_cast<std::int32_t>(s - 1);
       pattern.multiplier = -1;
       pattern.dims[0] = {1, 1};
       kb_.emit(isa::Memset{.dst = round.fill, .value = 1, .engine = isa::Engine::kGpSimd});
-      kb_.emit(isa::AffineSelect{
-          .dst = round.fill, .on_true = round.fill, .pattern = pattern, .cmp = isa::AluOp::kGreaterEqual});
+      kb_.emit(isa::AffineSelect{.dst = round.fill,
+                                 .on_true = round.fill,
+                                 .pattern = pattern,
+                                 .cmp = isa::AluOp::kGreaterEqual});
       rounds_.push_back(round);
     }
   }
@@ -83,15 +91,17 @@ class LogDepth {
     // The last token's states of the chunk before, as one row of columns in channel-major order.
     carried_ = kb_.sbuf("carried", DType::kF32, 1, {p * io_.d_state});
     if (io_.initial_state.present())
-      load(kb_, carried_, io_.initial_state.view(io_.initial_state.at({batch_, e, Affine(0)}), 0, 1,
-                                                 {{1, p * io_.d_state}}));
+      load(kb_, carried_,
+           io_.initial_state.view(io_.initial_state.at({batch_, e, Affine(0)}), 0, 1,
+                                  {{1, p * io_.d_state}}));
     kb_.scope([&] { chunk(0, std::min(io_.length, kTokens), !io_.initial_state.present()); });
     const std::int64_t rest = std::max<std::int64_t>(0, io_.length - kTokens);
     kb_.tiles(rest, kTokens, [&](const Affine&, const Affine& t, std::int64_t n) {
       chunk(t + Affine(kTokens), n, false);
     });
     store(kb_,
-          io_.last_state.view(io_.last_state.at({batch_, e, Affine(0)}), 0, 1, {{1, p * io_.d_state}}),
+          io_.last_state.view(io_.last_state.at({batch_, e, Affine(0)}), 0, 1,
+                              {{1, p * io_.d_state}}),
           carried_);
   }
 
@@ -128,8 +138,8 @@ class LogDepth {
   }
 
   // States [s, s + states) of all channels of the tile.
-  void state_block(const Ref& dt_t, const Ref& du_t, const Ref& y_t, const Affine& t, std::int64_t s,
-                   std::int64_t states) {
+  void state_block(const Ref& dt_t, const Ref& du_t, const Ref& y_t, const Affine& t,
+                   std::int64_t s, std::int64_t states) {
     const auto rows = [&](const char* name, const ScanMatrix& m) {
       if (m.constant) return Ref{};
       const Ref in = kb_.sbuf(name, DType::kF32, states, {n_});
@@ -153,15 +163,19 @@ class LogDepth {
   void block(const Columns& c, const Ref& dt_t, const Ref& du_t, const Ref& y_t, const Ref& b_t,
              const Ref& c_t) {
     const std::int64_t width = c.count();
-    const auto over_states = [&](const Ref& x) { return x.cols(c.from, c.channels).broadcast(1, c.states); };
+    const auto over_states = [&](const Ref& x) {
+      return x.cols(c.from, c.channels).broadcast(1, c.states);
+    };
     const auto grid = [&](const Ref& x) { return x.split(c.channels, c.states); };
-    const Ref a = kb_.sbuf("a", DType::kF32, n_, {width}, 2), b = kb_.sbuf("b", DType::kF32, n_, {width}, 2);
+    const Ref a = kb_.sbuf("a", DType::kF32, n_, {width}, 2),
+              b = kb_.sbuf("b", DType::kF32, n_, {width}, 2);
 
     const Ref row_a = row_on_tokens(io_.a, c);
     kb_.emit(isa::TensorTensor{
         .dst = grid(a), .a = over_states(dt_t), .b = grid(row_a), .op = isa::AluOp::kMultiply});
     kb_.emit(isa::Activation{.dst = a, .data = a, .fn = UnaryFn::kExp});
-    const Ref factor_b = io_.b.constant ? grid(row_on_tokens(io_.b.tensor, c)) : b_t.broadcast(0, c.channels);
+    const Ref factor_b =
+        io_.b.constant ? grid(row_on_tokens(io_.b.tensor, c)) : b_t.broadcast(0, c.channels);
     kb_.emit(isa::TensorTensor{
         .dst = grid(b), .a = over_states(du_t), .b = factor_b, .op = isa::AluOp::kMultiply});
 
@@ -171,8 +185,10 @@ class LogDepth {
     keep_last(c, b);
 
     const Ref read = kb_.sbuf("read", DType::kF32, n_, {width}, 2);
-    const Ref factor_c = io_.c.constant ? grid(row_on_tokens(io_.c.tensor, c)) : c_t.broadcast(0, c.channels);
-    kb_.emit(isa::TensorTensor{.dst = grid(read), .a = grid(b), .b = factor_c, .op = isa::AluOp::kMultiply});
+    const Ref factor_c =
+        io_.c.constant ? grid(row_on_tokens(io_.c.tensor, c)) : c_t.broadcast(0, c.channels);
+    kb_.emit(isa::TensorTensor{
+        .dst = grid(read), .a = grid(b), .b = factor_c, .op = isa::AluOp::kMultiply});
     const Ref y = y_t.cols(c.from, c.channels);
     if (c.s == 0) {
       kb_.emit(isa::TensorReduce{.dst = y, .data = grid(read), .op = isa::AluOp::kAdd});
@@ -186,12 +202,15 @@ class LogDepth {
   // A [d_inner, d_state] tensor's columns of a block as one row, on all n tokens, in PSUM.
   Ref row_on_tokens(const Hbm& x, const Columns& c) {
     const Ref row = kb_.sbuf("row", DType::kF32, 1, {c.channels, c.states}, 2);
-    load(kb_, row, x.view(x.at({e_ + c.from, Affine(c.s)}), 0, 1, {{io_.d_state, c.channels}, {1, c.states}}));
+    load(
+        kb_, row,
+        x.view(x.at({e_ + c.from, Affine(c.s)}), 0, 1, {{io_.d_state, c.channels}, {1, c.states}}));
     return on_tokens(row.merge(0));
   }
   Ref on_tokens(const Ref& row) {
     const Ref bank = kb_.psum("row_spread", DType::kF32, n_, {row.free_size()});
-    kb_.emit(isa::NcMatmul{.dst = bank, .stationary = ones_.cols(0, n_), .moving = row, .onezero = true});
+    kb_.emit(isa::NcMatmul{
+        .dst = bank, .stationary = ones_.cols(0, n_), .moving = row, .onezero = true});
     return bank;
   }
 
@@ -218,7 +237,8 @@ class LogDepth {
       const Ref earlier_b = shifted(round, "earlier_b", b, width);
       const Ref scaled = kb_.sbuf("scaled", DType::kF32, n_, {width});
       const Ref earlier_a = last ? Ref{} : shifted(round, "earlier_a", a, width);
-      kb_.emit(isa::TensorTensor{.dst = scaled, .a = a, .b = earlier_b, .op = isa::AluOp::kMultiply});
+      kb_.emit(
+          isa::TensorTensor{.dst = scaled, .a = a, .b = earlier_b, .op = isa::AluOp::kMultiply});
       kb_.emit(isa::TensorTensor{.dst = b, .a = b, .b = scaled, .op = isa::AluOp::kAdd});
       if (last) return;  // the decays are not needed any more
       kb_.emit(isa::ScalarTensorTensor{.dst = a,
@@ -241,7 +261,8 @@ class LogDepth {
       scalar_copy(kb_, row.split(c.channels, c.states), carried_columns(c));
       const Ref entering = on_tokens(row);
       const Ref scaled = kb_.sbuf("scaled", DType::kF32, n_, {c.count()});
-      kb_.emit(isa::TensorTensor{.dst = scaled, .a = a, .b = entering, .op = isa::AluOp::kMultiply});
+      kb_.emit(
+          isa::TensorTensor{.dst = scaled, .a = a, .b = entering, .op = isa::AluOp::kMultiply});
       kb_.emit(isa::TensorTensor{.dst = b, .a = b, .b = scaled, .op = isa::AluOp::kAdd});
     });
   }
@@ -303,7 +324,13 @@ Kernel scan_logdepth() {
           "selective_scan",
           Form::kCustom,
           "Hillis-Steele over tokens on partitions, every shift a TensorE product; VectorE-bound",
-          {{"dtype", ParamKind::kChoice, "f32", 0, 0, {"f32", "bf16"}, "element type of the shift products"}},
+          {{"dtype",
+            ParamKind::kChoice,
+            "f32",
+            0,
+            0,
+            {"f32", "bf16"},
+            "element type of the shift products"}},
           build};
 }
 

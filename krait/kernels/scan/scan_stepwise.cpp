@@ -1,11 +1,12 @@
-// The selective scan one time step after another, the state kept on chip: channels on partitions, the
-// pairs (channel tile, state) as columns. A step is h = decay_t * h, h = h + input_t on VectorE, written
-// into a history so that C and the sum over states run over many tokens at once.
+// The selective scan one time step after another, the state kept on chip: channels on partitions,
+// the pairs (channel tile, state) as columns. A step is h = decay_t * h, h = h + input_t on
+// VectorE, written into a history so that C and the sum over states run over many tokens at once.
 //
-// `columns` is how many columns one instruction covers. Few columns: the smallest initiation interval
-// (64 cycles) is paid for every instruction. All columns: each step waits for the last one's result
-// (about 150 cycles of latency, twice a step). In between, groups of columns take turns and hide it.
-// Bound: VectorE, 4 cycles a (column, token) for the steps on v2 and 3 for input, C and the sum.
+// `columns` is how many columns one instruction covers. Few columns: the smallest initiation
+// interval (64 cycles) is paid for every instruction. All columns: each step waits for the last
+// one's result (about 150 cycles of latency, twice a step). In between, groups of columns take
+// turns and hide it. Bound: VectorE, 4 cycles a (column, token) for the steps on v2 and 3 for
+// input, C and the sum.
 
 #include <algorithm>
 #include <vector>
@@ -16,8 +17,9 @@ namespace krait::kernels {
 namespace {
 
 constexpr std::int64_t kBankColumns = 512;
-constexpr std::int64_t kMostColumns = 512;   // columns of all tiles that take part in one pass of steps
-constexpr std::int64_t kMostElements = 4096; // (token, column) pairs of one history buffer
+constexpr std::int64_t kMostColumns =
+    512;  // columns of all tiles that take part in one pass of steps
+constexpr std::int64_t kMostElements = 4096;  // (token, column) pairs of one history buffer
 
 // States [first, first + count) of d_state; one bank holds their B for at least one token.
 struct States {
@@ -41,15 +43,17 @@ class Stepwise {
         kb_.tiles(whole, together, [&](const Affine&, const Affine& first, std::int64_t tiles) {
           pass(first * 128, tiles, 128);
         });
-        if (channels % 128 != 0)
-          kb_.scope([&] { pass(Affine(whole * 128), 1, channels % 128); });
+        if (channels % 128 != 0) kb_.scope([&] { pass(Affine(whole * 128), 1, channels % 128); });
       });
     });
   }
 
  private:
-  // States of one block: a bank holds at least one token of all of them, and B's rows fit partitions.
-  [[nodiscard]] std::int64_t states_together() const { return std::min<std::int64_t>(io_.d_state, 128); }
+  // States of one block: a bank holds at least one token of all of them, and B's rows fit
+  // partitions.
+  [[nodiscard]] std::int64_t states_together() const {
+    return std::min<std::int64_t>(io_.d_state, 128);
+  }
   [[nodiscard]] std::int64_t tiles_together() const {
     return std::max<std::int64_t>(1, kMostColumns / states_together());
   }
@@ -68,13 +72,16 @@ class Stepwise {
   void pass(const Affine& start, std::int64_t tiles, std::int64_t p) {
     for (std::int64_t first = 0; first < io_.d_state; first += states_together()) {
       const std::int64_t count = std::min(states_together(), io_.d_state - first);
-      kb_.scope([&] { state_block(start, tiles, p, {first, count}, first + count == io_.d_state); });
+      kb_.scope([&] {
+        state_block(start, tiles, p, {first, count}, first + count == io_.d_state);
+      });
     }
   }
 
-  // All tokens for a block of states. With several blocks, y is summed through HBM: every block but the
-  // first adds to what `out` holds; the last one applies skip and gate.
-  void state_block(const Affine& start, std::int64_t tiles, std::int64_t p, const States& s, bool last) {
+  // All tokens for a block of states. With several blocks, y is summed through HBM: every block but
+  // the first adds to what `out` holds; the last one applies skip and gate.
+  void state_block(const Affine& start, std::int64_t tiles, std::int64_t p, const States& s,
+                   bool last) {
     tiles_ = tiles, p_ = p, states_ = s, last_block_ = last;
     start_ = start;
     load_parameters();
@@ -179,16 +186,20 @@ class Stepwise {
   }
 
   // The recurrence. Groups of columns take turns within a step.
-  void steps(const Ref& decay, const Ref& input, const Ref& history, std::int64_t n, std::int64_t width) {
+  void steps(const Ref& decay, const Ref& input, const Ref& history, std::int64_t n,
+             std::int64_t width) {
     const Ref scaled = kb_.sbuf("scaled", DType::kF32, p_, {width}, 1);
-    const auto group_step = [&](const Affine& t, const Ref& before, std::int64_t from, std::int64_t count) {
+    const auto group_step = [&](const Affine& t, const Ref& before, std::int64_t from,
+                                std::int64_t count) {
       const auto at = [&](const Ref& x) { return x.slice(0, t, 1).slice(1, from, count); };
       kb_.emit(isa::TensorTensor{.dst = scaled.cols(from, count),
                                  .a = at(decay),
                                  .b = before.cols(from, count),
                                  .op = isa::AluOp::kMultiply});
-      kb_.emit(isa::TensorTensor{
-          .dst = at(history), .a = scaled.cols(from, count), .b = at(input), .op = isa::AluOp::kAdd});
+      kb_.emit(isa::TensorTensor{.dst = at(history),
+                                 .a = scaled.cols(from, count),
+                                 .b = at(input),
+                                 .op = isa::AluOp::kAdd});
     };
     const auto step = [&](const Affine& t, const Ref& before) {
       for (std::int64_t from = 0; from < width; from += columns_)
@@ -244,8 +255,8 @@ class Stepwise {
   std::int64_t tiles_ = 0, p_ = 0;
   States states_;
   bool last_block_ = false;
-  Ref identity_, carried_;                        // carried: [p, tiles * states]
-  Ref a_, constant_b_, constant_c_, bias_, d_;    // [p, tiles, states or 1]
+  Ref identity_, carried_;                      // carried: [p, tiles * states]
+  Ref a_, constant_b_, constant_c_, bias_, d_;  // [p, tiles, states or 1]
 };
 
 ir::Program build(const MachineSpec& machine, const Problem& problem, const Params& params) {
@@ -263,7 +274,12 @@ Kernel scan_stepwise() {
           "selective_scan",
           Form::kNaive,
           "one time step after another, state on chip; VectorE-bound, by issue or by latency",
-          {{"columns", ParamKind::kInt, "64", 1, 512, {},
+          {{"columns",
+            ParamKind::kInt,
+            "64",
+            1,
+            512,
+            {},
             "(channel tile, state) columns that one step instruction covers"}},
           build};
 }
