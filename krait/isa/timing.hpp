@@ -21,6 +21,7 @@ struct DmaWork {
   std::int64_t hbm_read_bytes = 0;
   std::int64_t hbm_write_bytes = 0;
   bool spread_evenly = false;  // HBM to HBM: rows are dealt to all engines
+  bool operator==(const DmaWork&) const = default;
 };
 
 struct Timing {
@@ -34,6 +35,7 @@ struct Timing {
   UnaryFn table = UnaryFn::kCopy;
   DmaWork dma;
   Ps issue;  // DMA: time of the triggering sequencer
+  bool operator==(const Timing&) const = default;
 };
 
 }  // namespace krait::isa

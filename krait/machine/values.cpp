@@ -44,6 +44,21 @@ std::string text_of(Cycles cycles) {
   return text_of(cycles.value);
 }
 
+void change(bool& value) {
+  value = !value;
+}
+void change(Clock& clock) {
+  clock.ghz = 2 * clock.ghz + 1;
+}
+void change(Cycles& cycles) {
+  cycles.value = 2 * cycles.value + 1;
+}
+template <class T>
+requires std::is_arithmetic_v<T>
+void change(T& value) {
+  value = static_cast<T>(2 * value + 1);
+}
+
 template <class T>
 ValueRow row_of(std::string_view group, std::string_view name, const Val<T>& val,
                 std::string_view unit, std::string_view help) {
@@ -94,6 +109,18 @@ std::vector<ValueRow> list_values(const MachineSpec& machine) {
   add_group(#member, [&from = machine.member](auto&& add) { values(KRAIT_ADD_VALUE) });
   KRAIT_MACHINE_GROUPS(KRAIT_ADD_GROUP)
   return rows;
+}
+
+MachineSpec with_another_value(const MachineSpec& machine, std::size_t index) {
+  MachineSpec out = machine;
+  std::size_t row = 0;
+#define KRAIT_CHANGE_VALUE(type, name, unit, help) \
+  if (row++ == index) change(group.name.value);
+#define KRAIT_CHANGE_GROUP(type, member, values) \
+  [&row, index](auto& group) { values(KRAIT_CHANGE_VALUE) }(out.member);
+  KRAIT_MACHINE_GROUPS(KRAIT_CHANGE_GROUP)
+  KRAIT_ASSERT(index < row);
+  return out;
 }
 
 std::uint64_t table_hash(const MachineSpec& machine) {

@@ -31,6 +31,10 @@ void for_each_value(const MachineSpec& machine, Visitor&& visitor) {
   for (const ValueRow& row : list_values(machine)) visitor(row);
 }
 
+/// The machine with another value in row `index` of list_values: 2x + 1 for a number, the opposite
+/// for a flag. For asking what rests on a value.
+[[nodiscard]] MachineSpec with_another_value(const MachineSpec& machine, std::size_t index);
+
 /// Identifies what a prediction rests on: 64-bit FNV-1a over the machine's name and every value's
 /// name, unit, text and evidence letter. The wording of sources and helps does not count, so better
 /// prose leaves old jobs comparable. The same on every host.

@@ -7,7 +7,7 @@
 #include "krait/base/error.hpp"
 #include "krait/base/text.hpp"
 #include "krait/isa/memory.hpp"
-#include "krait/machine/values.hpp"
+#include "krait/sim/evidence.hpp"
 #include "krait/sim/plan.hpp"
 #include "krait/sim/timeline.hpp"
 
@@ -147,29 +147,7 @@ class Runner {
         std::max_element(out.path.begin(), out.path.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     out.bound_by = most == out.path.end() ? "nothing" : most->first;
-    out.evidence = assumptions(out);
-  }
-
-  // The assumed values of every part of the machine that the run used.
-  [[nodiscard]] std::vector<std::string> assumptions(const Result& r) const {
-    std::vector<std::string> used{"sync."};
-    const auto add = [&](const char* engine, std::initializer_list<const char*> groups) {
-      if (r.instructions.at(engine) > 0) used.insert(used.end(), groups.begin(), groups.end());
-    };
-    add("TensorE", {"tensor."});
-    add("VectorE", {"vector.", "vector_rates."});
-    add("ScalarE", {"scalar.", "scalar_rates."});
-    add("GpSimdE", {"gpsimd."});
-    add("DMA", {"dma."});
-    std::vector<std::string> out;
-    for_each_value(machine_, [&](const ValueRow& row) {
-      const bool wanted = std::any_of(used.begin(), used.end(), [&](const std::string& prefix) {
-        return row.name.starts_with(prefix);
-      });
-      if (wanted && row.source.evidence == Evidence::kAssumed)
-        out.push_back(cat(row.name, " = ", row.text, " ", row.unit, " (", row.source.text, ")"));
-    });
-    return out;
+    out.evidence = assumed_values(plan_, machine_);
   }
 
   static std::string remedy(const std::string& kind) {
