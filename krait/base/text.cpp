@@ -88,7 +88,7 @@ std::vector<std::string> nearest(std::string_view name, std::span<const std::str
 std::string suggest(std::string_view name, std::span<const std::string> candidates) {
   std::vector<std::string> near = nearest(name, candidates);
   if (near.empty()) return "known: " + join(candidates, ", ");
-  for (std::string& item : near) item = "'" + item + "'";
+  for (std::string& item : near) item = cat("'", item, "'");
   return "did you mean " + join(near, " or ") + "?";
 }
 

@@ -12,6 +12,7 @@ namespace krait {
 /// Simulated time or duration, picoseconds.
 struct Ps {
   std::int64_t value = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of the generated code for one
   constexpr auto operator<=>(const Ps&) const = default;
   constexpr Ps& operator+=(Ps other) {
     value += other.value;
@@ -42,6 +43,7 @@ inline Ps from_ns(double ns) {
 /// A count of cycles of some engine's clock; fractions appear where a rate divides a size.
 struct Cycles {
   double value = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of the generated code for one
   constexpr auto operator<=>(const Cycles&) const = default;
 };
 constexpr Cycles operator+(Cycles a, Cycles b) {
