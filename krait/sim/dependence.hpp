@@ -3,8 +3,8 @@
 // Who last wrote and read which bytes, and when: the data dependences that the machine's semaphores
 // enforce. On chip the bytes of a partition form one axis with a state for each quadrant of 32
 // partitions; strided patterns are tracked run by run (up to a limit, then as their bounding box).
-// In HBM, tensors that a kernel writes are tracked in blocks of 512 bytes; inputs are never
-// written.
+// In HBM, tensors that a kernel writes are tracked in blocks of 512 bytes, each with the byte range
+// that was written and the one that was read; inputs are never written.
 
 #include <array>
 #include <cstdint>
@@ -26,6 +26,9 @@ struct Mark {
   std::int32_t index = -1;  // instruction; -1: none
   std::int32_t depth = 0;   // dependent instructions up to it
   Queue queue = 0;
+  // False if a later write of its own queue may overtake it: a DMA that reads SBUF partitions other
+  // than those that decide which DMA engine moves them.
+  bool in_order = true;
 };
 
 /// What a byte range remembers.
@@ -70,9 +73,20 @@ class DependenceMap {
     std::vector<Segment> segments;  // sorted, disjoint
     std::size_t hint = 0;
   };
+  // Bytes of a block, relative to its start.
+  struct Bytes {
+    std::int16_t begin = 0, end = 0;
+    [[nodiscard]] bool meets(const Bytes& o) const { return begin < o.end && o.begin < end; }
+    [[nodiscard]] bool covers(const Bytes& o) const { return begin <= o.begin && o.end <= end; }
+  };
+  // What was written and what was read; the marks are the latest of anything in the range.
+  struct HbmBlock {
+    ByteHistory history;
+    Bytes written, read;
+  };
   struct HbmBuffer {
     bool tracked = false;
-    std::vector<ByteHistory> blocks;
+    std::vector<HbmBlock> blocks;
     std::int64_t bytes = 0;
   };
 
@@ -82,6 +96,10 @@ class DependenceMap {
   void visit_range(Axis& axis, std::int64_t begin, std::int64_t end, unsigned quadrants, Fn fn);
   template <class Fn>
   void visit_hbm(const isa::Tile& tile, Fn fn);
+  [[nodiscard]] Ps seen(const Mark& mark) const;
+  [[nodiscard]] const Mark& later(const Mark& a, const Mark& b) const;
+  void note_reader(ByteHistory& h, const Mark& mark) const;
+  void record_hbm(HbmBlock& block, const Bytes& bytes, bool write, const Mark& mark) const;
 
   Ps cross_queue_;
   Axis sbuf_, psum_;

@@ -134,8 +134,10 @@ Issued Timeline::issue(const Record& record) {
   last_done_ = max(last_done_, out.done);
   const std::int32_t depth = waits.depth + 1;
   depth_ = std::max<std::int64_t>(depth_, depth);
-  const Mark read{dma ? out.done : out.free, index, depth, queue};
-  const Mark written{out.done, index, depth, queue};
+  const bool within_chip = dma && std::none_of(record.accesses.begin(), record.accesses.end(),
+                                               [](const Access& a) { return a.tile->in_hbm(); });
+  const Mark read{dma ? out.done : out.free, index, depth, queue, !within_chip};
+  const Mark written{out.done, index, depth, queue, true};
   for (const Access& a : record.accesses)
     if (!a.write) dependences_.record(*a.tile, false, read);
   for (const Access& a : record.accesses)
