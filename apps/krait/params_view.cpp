@@ -25,7 +25,7 @@ bool is_number(const ParamSpec& spec) {
 }
 
 std::string range_text(const ParamSpec& spec) {
-  if (is_number(spec)) return cat(spec.min, " .. ", spec.max);
+  if (is_number(spec)) return cat(bound_text(spec, spec.min), " .. ", bound_text(spec, spec.max));
   return spec.kind == ParamKind::kFlag ? "0, 1" : join(spec.choices, ", ");
 }
 

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 
 #include "krait/base/error.hpp"
 #include "krait/base/file.hpp"
+#include "krait/base/params.hpp"
 #include "krait/base/rng.hpp"
 #include "krait/base/text.hpp"
 #include "krait/base/units.hpp"
@@ -16,6 +18,7 @@ namespace krait {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::HasSubstr;
 
 TEST(Error, TextShowsEveryPart) {
   const UserError error(Report{"what", "here", "this", "do that"});
@@ -54,6 +57,28 @@ TEST(Text, SuggestsNearNamesAndElseListsAll) {
   EXPECT_EQ(suggest("zzzzzzz", names), "known: trn1, trn2, trn3");
   const std::vector<std::string> kernels{"scan_hardware", "rmsnorm_fused"};
   EXPECT_EQ(suggest("scan_hardwear", kernels), "did you mean 'scan_hardware'?");
+}
+
+TEST(Text, NoNameIsLikeOneThatSharesNoLetter) {
+  const std::vector<std::string> names{"op", "map"};
+  EXPECT_EQ(suggest("", names), "known: op, map");
+  EXPECT_EQ(suggest("xy", names), "known: op, map");
+  EXPECT_EQ(suggest("o", names), "known: op, map");
+  EXPECT_EQ(suggest("po", names), "known: op, map");  // two edits make it anything of two letters
+  EXPECT_EQ(suggest("opp", names), "did you mean 'op' or 'map'?");
+}
+
+TEST(Params, RangesAreShownInFull) {
+  Params params(
+      {{.name = "length", .default_value = "256", .min = 1, .max = 1 << 24, .help = "h"}});
+  try {
+    params.set("length", "16777217");
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("from 1 to 16777216"));
+  }
+  params.set("length", "16777216");
+  EXPECT_EQ(params.integer("length"), 16777216);
 }
 
 TEST(Text, HumanQuantities) {
@@ -121,6 +146,30 @@ TEST_F(Files, ErrorsNameThePathAndLeaveNothing) {
   EXPECT_THROW((void)read_file(dir_ / "nothing"), UserError);
   EXPECT_THROW((void)read_file(dir_), UserError);
   EXPECT_THROW(write_file_atomically(dir_, "x"), UserError);
+}
+
+TEST_F(Files, ALinkStaysALink) {
+  write_file_atomically(dir_ / "target", "old");
+  fs::create_symlink(dir_ / "target", dir_ / "link");
+  write_file_atomically(dir_ / "link", "new");
+  EXPECT_TRUE(fs::is_symlink(dir_ / "link"));
+  EXPECT_EQ(read_file(dir_ / "target"), "new");
+}
+
+TEST_F(Files, DevicesAreWrittenInPlaceAndReportAFullDisk) {
+  // Through links, so that a rename over the path could not harm the machine's devices.
+  fs::create_symlink("/dev/null", dir_ / "null");
+  write_file_atomically(dir_ / "null", "x");
+  EXPECT_TRUE(fs::is_character_file(dir_ / "null"));
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
+  fs::create_symlink("/dev/full", dir_ / "full");
+  try {
+    write_file_atomically(dir_ / "full", "x");
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("No space left"));
+  }
+  EXPECT_TRUE(fs::is_character_file(dir_ / "full"));
 }
 
 }  // namespace

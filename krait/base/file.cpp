@@ -34,7 +34,26 @@ bool write_all(int fd, std::string_view bytes) {
 bool write_parts(int fd, std::span<const std::string_view> parts) {
   for (const std::string_view part : parts)
     if (!write_all(fd, part)) return false;
-  return ::fsync(fd) == 0;
+  return true;
+}
+
+/// A device or a pipe (/dev/stdout, /dev/full, a FIFO) is written in place: a rename over it would
+/// put a regular file where the device was.
+void write_stream(const std::filesystem::path& path, std::span<const std::string_view> parts) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) fail(path, "write", errno);
+  const bool written = write_parts(fd, parts);
+  const int error = errno;
+  ::close(fd);
+  if (!written) fail(path, "write", error);
+}
+
+/// The file that a link names, so that the link stays one; a path that is no link stays as it is.
+std::filesystem::path link_target(const std::filesystem::path& path) {
+  std::error_code ec;
+  if (!std::filesystem::is_symlink(path, ec)) return path;
+  const std::filesystem::path target = std::filesystem::weakly_canonical(path, ec);
+  return ec ? path : target;
 }
 
 }  // namespace
@@ -58,15 +77,19 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view b
 void write_file_atomically(const std::filesystem::path& path,
                            std::span<const std::string_view> parts) {
   std::error_code ec;
-  if (std::filesystem::is_directory(path, ec)) fail(path, "write", EISDIR);
-  std::string temporary = path.string() + ".XXXXXX";
+  const auto status = std::filesystem::status(path, ec);  // follows links
+  if (std::filesystem::is_directory(status)) fail(path, "write", EISDIR);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return write_stream(path, parts);
+  const std::string target = link_target(path).string();
+  std::string temporary = target + ".XXXXXX";
   const int fd = ::mkstemp(temporary.data());
   if (fd < 0) fail(path, "write", errno);
   ::fchmod(fd, 0644);
-  const bool written = write_parts(fd, parts);
+  const bool written = write_parts(fd, parts) && ::fsync(fd) == 0;
   const int error = errno;
   ::close(fd);
-  if (written && ::rename(temporary.c_str(), path.c_str()) == 0) return;
+  if (written && ::rename(temporary.c_str(), target.c_str()) == 0) return;
   const int reason = written ? errno : error;
   ::unlink(temporary.c_str());
   fail(path, "write", reason);

@@ -13,8 +13,9 @@ namespace krait {
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
 /// Writes bytes to a temporary file beside `path`, flushes it to disk and renames it over `path`.
-/// @throws UserError naming the path and the reason; `path` is then unchanged and no temporary is
-/// left
+/// A link stays one, its target is replaced; a device or pipe (/dev/stdout) is written in place.
+/// @throws UserError naming the path and the reason; a file at `path` is then unchanged and no
+/// temporary is left
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
 /// The same for bytes given in parts, written one after the other.
 void write_file_atomically(const std::filesystem::path& path,

@@ -17,7 +17,7 @@ namespace {
 }
 
 void check(const ParamSpec& spec, std::string_view value) {
-  const auto range = cat(" from ", spec.min, " to ", spec.max);
+  const auto range = cat(" from ", bound_text(spec, spec.min), " to ", bound_text(spec, spec.max));
   switch (spec.kind) {
     case ParamKind::kInt: {
       const auto number = parse_int(value);
@@ -54,6 +54,13 @@ T attr_as(const Attrs& attrs, std::string_view name, T fallback, const char* wan
 }
 
 }  // namespace
+
+std::string bound_text(const ParamSpec& spec, double bound) {
+  if (spec.kind == ParamKind::kInt &&
+      std::abs(bound) <= 0x1p53)  // exact; cat would show 1.67772e+07
+    return std::to_string(static_cast<std::int64_t>(bound));
+  return cat(bound);
+}
 
 Params::Params(std::vector<ParamSpec> specs) {
   for (ParamSpec& s : specs) {

@@ -26,6 +26,9 @@ struct ParamSpec {
   std::string help;
 };
 
+/// A bound of a spec's range as text; whole numbers in full.
+[[nodiscard]] std::string bound_text(const ParamSpec& spec, double bound);
+
 /// Values for a list of specs; every value is valid for its spec.
 class Params {
  public:

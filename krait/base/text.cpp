@@ -77,7 +77,8 @@ std::vector<std::string> nearest(std::string_view name, std::span<const std::str
     std::size_t distance = edit_distance(name, candidate);
     const bool prefix = name.size() >= 3 && candidate.starts_with(name);
     if (prefix) distance = 1;
-    if (distance <= limit) scored.emplace_back(distance, candidate);
+    // Replacing every letter of a short name makes anything of it; that is no likeness.
+    if (distance <= limit && distance < name.size()) scored.emplace_back(distance, candidate);
   }
   std::sort(scored.begin(), scored.end());
   std::vector<std::string> out;
