@@ -66,7 +66,11 @@ std::pair<std::shared_ptr<std::byte>, std::size_t> map_file(const std::filesyste
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) cannot_read(path, errno);
   if (S_ISDIR(status.st_mode)) cannot_read(path, EISDIR);
-  if (!S_ISREG(status.st_mode)) cannot_read(path, ESPIPE);
+  if (!S_ISREG(status.st_mode))
+    throw UserError(Report{"cannot read " + path.string(),
+                           {},
+                           "a device or a pipe",
+                           "give a regular file; it is mapped, not read through"});
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) return {};
   // Writable and private: a caller may change a tensor; the file never sees it.
