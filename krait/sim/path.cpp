@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "krait/isa/tile.hpp"
+
 namespace krait::sim {
 namespace {
 
@@ -40,17 +42,19 @@ std::map<std::string, Ps> Path::charges() const {
   Ps end = node->done;
   while (true) {
     charge_node(*node, end, sum);
+    // TensorE loads its weights between ready and start; others wait for a port.
+    const bool weights = node->cause == static_cast<std::uint8_t>(isa::Engine::kTensor);
+    const std::size_t held_up_by = weights ? std::size_t{node->cause} : std::size_t{kPortWait};
+    sum.add(held_up_by, node->ready, node->start);
     if (node->before < 0) {
-      sum.add(node->table_load ? kTableLoad : kPortWait, Ps{}, node->start);
+      sum.add(kTableLoad, Ps{}, node->ready);  // nothing else holds up what waits for nothing
       break;
     }
     const PathNode& before = nodes_[static_cast<std::size_t>(node->before)];
     const bool order = node->edge == Edge::kEngineOrder;
     const bool read = node->edge == Edge::kWriteAfterRead && !before.dma;
-    end = order || read ? before.free : before.done;
-    end = min(end, node->start);
-    // Between the event and the start: a semaphore for another queue, else a busy port.
-    sum.add(node->table_load ? kTableLoad : order ? kPortWait : kSemaphore, end, node->start);
+    end = min(order || read ? before.free : before.done, node->ready);
+    sum.add(node->table_load ? kTableLoad : kSemaphore, end, node->ready);
     node = &before;
   }
   for (std::size_t c = 0; c < kCauseCount; ++c)

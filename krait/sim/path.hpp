@@ -21,6 +21,7 @@ struct PathNode {
   std::uint8_t cause = 0;  // index of kCauses: what its occupancy is charged to
   bool dma = false;
   bool table_load = false;  // a table load stands between `before` and the start
+  Ps ready;  // everything it waited for is there; until `start` a port is busy or weights load
   Ps start, free, done;
   Ps transfer_begin, transfer_end;  // DMA
 };

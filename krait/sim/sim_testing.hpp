@@ -8,10 +8,17 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <ostream>
 #include <vector>
 
 #include "krait/isa/insn_testing.hpp"
 #include "krait/sim/timeline.hpp"
+
+namespace krait {
+inline void PrintTo(const Ps& t, std::ostream* out) {
+  *out << t.value << " ps";
+}
+}  // namespace krait
 
 namespace krait::sim::testing {
 
@@ -24,10 +31,6 @@ using isa::testing::stepped;
 using isa::testing::trn1;
 using isa::testing::trn2;
 using isa::testing::trn3;
-
-inline void PrintTo(const Ps& t, std::ostream* out) {
-  *out << t.value << " ps";
-}
 
 /// Cycles of a clock as time. A part of a picosecond counts as a whole one.
 inline Ps at(double ghz, double cycles) {

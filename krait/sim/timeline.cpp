@@ -165,6 +165,7 @@ Issued Timeline::issue_engine(const Record& record, const Waits& waits, PathNode
     table_loaded_ = true;
     table_ = t.table;
   }
+  node.ready = start;
   start = place_on_ports(record, start, occupancy);
   work_[slot(record.engine)] += t.elements;
   ++count_[slot(record.engine)];
@@ -223,9 +224,10 @@ Issued Timeline::issue_tensor(const Record& record, const Waits& waits, PathNode
   if (engine_free <= load_start)
     load_done = max(load_done, load_start + from_ns(m_.tensor.first_matmul_ns));
   Constraint c = waits.all;
-  raise(c, load_done, waits.stationary.index, waits.stationary.from_read);
+  raise(c, waits.stationary.ready, waits.stationary.index, waits.stationary.from_read);
   Ps start;
   begin(node, Engine::kTensor, c, start);
+  node.ready = start;
   start = max(start, load_done);
   last_product_start_ = start;
   const Ps occupancy = ramped(start, clock.to_ps(t.occupancy));
@@ -244,9 +246,14 @@ Ps Timeline::ramped(Ps start, Ps nominal) {
   std::erase_if(recent_products_, [&](const auto& p) { return p.second <= window_start; });
   for (const auto& [from, to] : recent_products_) busy += to - max(from, window_start);
   const double rearm = m_.tensor.ramp_rearm_utilisation;
-  if (start >= window &&
-      static_cast<double>(busy.value) < rearm * static_cast<double>(window.value))
+  // Only a whole window since the ramp began can begin another: idle time before it has had its
+  // effect.
+  if (recent_products_.empty() ||
+      (start - ramp_began_ >= window &&
+       static_cast<double>(busy.value) < rearm * static_cast<double>(window.value))) {
     warm_ = Ps{};
+    ramp_began_ = start;
+  }
   const double low = m_.tensor.ramp_start_fraction;
   const double done =
       std::min(1.0, static_cast<double>(warm_.value) / static_cast<double>(ramp.value));
@@ -265,6 +272,7 @@ Issued Timeline::issue_dma(const Record& record, const Waits& waits, PathNode& n
   node.dma = true;
   Ps start;
   begin(node, record.engine, waits.all, start);
+  node.ready = start;
   const Ps issue = record.timing->issue;
   const Ps first_byte = start + max(issue, from_ns(m_.dma.trigger_to_first_byte_ns));
 
@@ -295,9 +303,11 @@ Issued Timeline::issue_dma(const Record& record, const Waits& waits, PathNode& n
   // One core may use its whole stack: reads and writes of HBM share its rate.
   const Ps hbm_time = from_ns(static_cast<double>(w.hbm_read_bytes + w.hbm_write_bytes) /
                               m_.chip.hbm_stack_bytes_per_ns);
-  const Ps hbm_start = hbm_.fit(first_byte, hbm_time);
-  hbm_.book(hbm_start, hbm_time);
-  end = max(end, hbm_start + hbm_time);
+  if (hbm_time > Ps{}) {
+    const Ps hbm_start = hbm_.fit(first_byte, hbm_time);
+    hbm_.book(hbm_start, hbm_time);
+    end = max(end, hbm_start + hbm_time);
+  }
 
   ++dma_count_;
   hbm_read_ += w.hbm_read_bytes;

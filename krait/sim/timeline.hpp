@@ -114,7 +114,8 @@ class Timeline {
   std::array<Calendar, 8> psum_bank_vector_scalar_;
   // TensorE.
   Ps last_product_start_{};
-  Ps warm_{};  // work since the ramp started
+  Ps warm_{};        // work since the ramp started
+  Ps ramp_began_{};  // and when that was
   std::vector<std::pair<Ps, Ps>> recent_products_;
   // ScalarE.
   bool table_loaded_ = false;

@@ -1,5 +1,6 @@
 #include "krait/sim/trace.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
@@ -37,22 +38,47 @@ std::string metadata(const char* what, int track, std::string_view name) {
              ",\"args\":{\"name\":", quoted(name), "}}");
 }
 
+// The track of each event. Viewers nest the events of a track, so transfers of one ring that
+// overlap go to further tracks of the same name and a number: each to the first one that is free.
+struct Tracks {
+  std::map<std::string, int> ids;
+  std::vector<int> of_event;
+};
+
+Tracks lay_out(const std::vector<TraceEvent>& events) {
+  std::map<std::string_view, std::vector<Ps>> free;  // when each track of this name is free
+  std::vector<std::string> names;
+  for (const TraceEvent& e : events) {
+    std::vector<Ps>& lanes = free[e.track];
+    const auto at = std::find_if(lanes.begin(), lanes.end(), [&](Ps t) { return t <= e.start; });
+    const auto lane = static_cast<std::size_t>(at - lanes.begin());
+    if (at == lanes.end()) lanes.push_back({});
+    lanes[lane] = e.start + e.duration;
+    names.push_back(lane == 0 ? std::string(e.track) : cat(e.track, ", ", lane + 1));
+  }
+  Tracks out;
+  for (const std::string& name : names) out.ids.emplace(name, 0);
+  int next = 0;
+  for (auto& [name, id] : out.ids) id = next++;
+  for (const std::string& name : names) out.of_event.push_back(out.ids.at(name));
+  return out;
+}
+
 }  // namespace
 
 std::string trace_json(const TraceSink& trace, std::string_view process_name) {
-  std::map<std::string_view, int> tracks;
-  for (const TraceEvent& e : trace.events()) tracks.emplace(e.track, 0);
-  int next = 0;
-  for (auto& [name, id] : tracks) id = next++;
-
+  const std::vector<TraceEvent>& events = trace.events();
+  const Tracks tracks = lay_out(events);
   std::string out =
       "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + metadata("process_name", 0, process_name);
-  for (const auto& [name, id] : tracks) out += ",\n" + metadata("thread_name", id, name);
-  for (const TraceEvent& e : trace.events())
+  for (const auto& [name, id] : tracks.ids) out += ",\n" + metadata("thread_name", id, name);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const TraceEvent& e = events[i];
     out += cat(",\n{\"name\":", quoted(e.name),
-               ",\"ph\":\"X\",\"pid\":1,\"tid\":", tracks.at(e.track), ",\"ts\":", micros(e.start),
+               ",\"ph\":\"X\",\"pid\":1,\"tid\":", tracks.of_event[i], ",\"ts\":", micros(e.start),
                ",\"dur\":", micros(e.duration), ",\"args\":{\"index\":", e.index,
                ",\"visible_us\":", micros(e.visible), ",\"where\":", quoted(e.where), "}}");
+  }
   return out + "\n]}\n";
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // Traces in the Trace Event format that Perfetto and chrome://tracing open: one track an engine and
-// DMA ring, one complete event ("ph":"X") an instruction. Times are microseconds with picosecond
-// digits.
+// DMA ring (more where transfers overlap), one complete event ("ph":"X") an instruction. Times are
+// microseconds with picosecond digits.
 
 #include <cstdint>
 #include <string>
