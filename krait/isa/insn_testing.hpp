@@ -102,10 +102,16 @@ inline std::int64_t element_offset(const Tile& t, std::int64_t i) {
   return elements * static_cast<std::int64_t>(size_of(t.dtype));
 }
 
+/// Index of [row, column] in a row-major matrix.
+[[nodiscard]] constexpr std::size_t flat(std::int64_t row, std::int64_t columns,
+                                         std::int64_t column) {
+  return static_cast<std::size_t>(row * columns + column);
+}
+
 class TestMemory : public Memory {
  public:
-  static constexpr std::int64_t kSbuf = 64 * 1024;
-  static constexpr std::int64_t kPsum = 16 * 1024;
+  static constexpr std::int64_t kSbuf = 64LL * 1024;
+  static constexpr std::int64_t kPsum = 16LL * 1024;
   explicit TestMemory(Options options = {},
                       std::vector<std::int64_t> hbm_bytes = {1 << 20, 1 << 20})
       : Memory(kSbuf, kPsum, hbm_bytes, options) {}

@@ -18,6 +18,7 @@ const std::vector<const InsnDef*>& registry() {
 #undef KRAIT_INSN
     };
     std::vector<const InsnDef*> out;
+    out.reserve(kStorage.size());
     for (const InsnDef& def : kStorage) out.push_back(&def);
     return out;
   }();

@@ -69,7 +69,7 @@ class SafetensorsFiles : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   [[nodiscard]] fs::path write(const std::string& file) const {
-    const fs::path path = folder_ / "in.safetensors";
+    fs::path path = folder_ / "in.safetensors";
     std::ofstream(path, std::ios::binary) << file;
     return path;
   }
@@ -95,7 +95,7 @@ TEST(Safetensors, AcceptsEveryDtypeTheFormatNames) {
     const std::string size = std::to_string(2 * row.size);
     const std::string header =
         R"({"t":)" + entry(std::string(row.safetensors), "[2]", "[0," + size + "]") + "}";
-    const SafetensorsFile file = parse(image(header, std::string(2 * row.size, 'x')));
+    const SafetensorsFile file = parse(image(header, std::string(std::size_t{2} * row.size, 'x')));
     EXPECT_EQ(file.tensors.at("t").dtype(), row.dtype) << row.name;
   }
 }

@@ -64,9 +64,7 @@ TEST(Activation, WalksEveryAccessPatternAndInPlace) {
   m.fill_random(t, 6, false);
   const auto before = m.values(t);
   m.run(insn(t, t, UnaryFn::kAbs));
-  expect_tile(m, t, [&](int p, std::int64_t i) {
-    return std::fabs(before[static_cast<std::size_t>(p * 12 + i)]);
-  });
+  expect_tile(m, t, [&](int p, std::int64_t i) { return std::fabs(before[flat(p, 12, i)]); });
 }
 
 TEST(Activation, SumsTheUnroundedValuesInOrder) {

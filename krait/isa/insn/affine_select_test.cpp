@@ -48,9 +48,8 @@ TEST(AffineSelect, WalksEveryAccessPatternAndInPlace) {
   m.fill_random(t, 3, false);
   const auto before = m.values(t);
   m.run(insn(t, t, AluOp::kGreater, 4));
-  expect_tile(m, t, [&](int p, std::int64_t i) {
-    return 4 + p - i > 0 ? before[static_cast<std::size_t>(p * 12 + i)] : -5.5F;
-  });
+  expect_tile(
+      m, t, [&](int p, std::int64_t i) { return 4 + p - i > 0 ? before[flat(p, 12, i)] : -5.5F; });
 }
 
 TEST(AffineSelect, Rules) {

@@ -16,7 +16,8 @@ TEST(Iota, IsAffineInPartitionAndPositionForEveryDtype) {
     const Tile dst = sbuf(d, 5, 24);
     m.run(Iota{.dst = dst, .pattern = pattern(-3, 7, {{100, 2}, {-10, 3}, {1, 4}})});
     expect_tile(m, dst, [](int p, std::int64_t i) {
-      return static_cast<float>(-3 + 7 * p + 100 * (i / 12) - 10 * (i / 4 % 3) + i % 4);
+      const std::int64_t expected = -3 + 7 * p + 100 * (i / 12) - 10 * (i / 4 % 3) + i % 4;
+      return static_cast<float>(expected);
     });
   }
 }

@@ -47,9 +47,8 @@ TEST(NcMatmul, AccumulatesOntoAProduct) {
   m.run(insn(dst, a, b));
   const auto first = m.values(dst);
   m.run(insn(dst, a, b, true));
-  expect_tile(m, dst, [&](int r, std::int64_t c) {
-    return plain(m, a, b, r, c, first[static_cast<std::size_t>(r * 50 + c)]);
-  });
+  expect_tile(m, dst,
+              [&](int r, std::int64_t c) { return plain(m, a, b, r, c, first[flat(r, 50, c)]); });
   EXPECT_THAT(m.findings(), IsEmpty());
   m.run(insn(dst, a, b));
   EXPECT_EQ(m.values(dst), first) << "without the flag dst is overwritten";

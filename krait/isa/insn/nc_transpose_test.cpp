@@ -17,8 +17,7 @@ TEST(NcTranspose, MovesEveryBitOfEveryDtype) {
       const CounterRng rng(3);
       const std::uint64_t mask = (1ULL << (8 * size_of(d))) - 1;
       for (int p = 0; p < 17; ++p)
-        for (std::int64_t f = 0; f < 9; ++f)
-          m.set_bits(src, p, f, rng.bits(static_cast<std::uint64_t>(p * 9 + f)) & mask);
+        for (std::int64_t f = 0; f < 9; ++f) m.set_bits(src, p, f, rng.bits(flat(p, 9, f)) & mask);
       m.run(insn(dst, src, engine));
       for (int p = 0; p < 17; ++p)
         for (std::int64_t f = 0; f < 9; ++f)
@@ -40,8 +39,7 @@ TEST(NcTranspose, WalksEveryAccessPatternAndInPlace) {
   m.fill_random(t, 2);
   const auto before = m.values(t);
   m.run(insn(t, t, Engine::kVector));
-  expect_tile(m, t,
-              [&](int p, std::int64_t i) { return before[static_cast<std::size_t>(i * 32 + p)]; });
+  expect_tile(m, t, [&](int p, std::int64_t i) { return before[flat(i, 32, p)]; });
 }
 
 // Before v3 the array multiplies by the identity: 0 * Inf and 0 * NaN spread over the row of dst.
@@ -51,7 +49,7 @@ TEST(NcTranspose, SpreadsNanWhereItMultiplies) {
     options.transpose_moves_bits = !multiplies;
     TestMemory m(options);
     const Tile src = sbuf(DType::kF32, 4, 4), dst = psum(DType::kF32, 4, 4);
-    m.fill(src, [](int p, std::int64_t f) { return static_cast<float>(p * 4 + f + 1); });
+    m.fill(src, [](int p, std::int64_t f) { return static_cast<float>(flat(p, 4, f) + 1); });
     m.set(src, 1, 0, kInf);                           // one in row 0 of dst
     m.set(src, 0, 2, kNan), m.set(src, 3, 2, -kInf);  // two in row 2
     m.set(src, 2, 3, -0.0F);
@@ -61,9 +59,8 @@ TEST(NcTranspose, SpreadsNanWhereItMultiplies) {
       for (int p = 0; p < 4; ++p) {
         // The plain product, k ascending, with the identity as moving operand.
         float sum = 0;
-        for (int k = 0; k < 4; ++k)
-          sum = std::fma(want[static_cast<std::size_t>(k * 4 + f)], k == p ? 1.0F : 0.0F, sum);
-        const float expected = multiplies ? sum : want[static_cast<std::size_t>(p * 4 + f)];
+        for (int k = 0; k < 4; ++k) sum = std::fma(want[flat(k, 4, f)], k == p ? 1.0F : 0.0F, sum);
+        const float expected = multiplies ? sum : want[flat(p, 4, f)];
         EXPECT_TRUE(same(m.get(dst, f, p), expected)) << f << "," << p << " " << multiplies;
       }
     const Tile out = sbuf(DType::kF32, 4, 4, 512);

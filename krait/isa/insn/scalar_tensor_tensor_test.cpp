@@ -62,7 +62,7 @@ TEST(ScalarTensorTensor, WalksEveryAccessPatternAndInPlace) {
     const auto x = m.values(data), y = m.values(other);
     m.run(insn(first ? data : other, data, other));
     expect_tile(m, first ? data : other, [&](int p, std::int64_t i) {
-      const auto at = static_cast<std::size_t>(p * 12 + i);
+      const auto at = flat(p, 12, i);
       return x[at] * 2.0F + y[at];
     });
   }

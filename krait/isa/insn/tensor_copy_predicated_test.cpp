@@ -28,8 +28,7 @@ TEST(TensorCopyPredicated, CopiesBitsWhereTheMaskIsSetAndKeepsTheRest) {
         for (int p = 0; p < 3; ++p)
           for (std::int64_t i = 0; i < 17; ++i) {
             const bool copied = ((p + i) % 3 != 0) != reverse;
-            ASSERT_EQ(m.bits(dst, p, i),
-                      copied ? m.bits(src, p, i) : before[static_cast<std::size_t>(p * 17 + i)])
+            ASSERT_EQ(m.bits(dst, p, i), copied ? m.bits(src, p, i) : before[flat(p, 17, i)])
                 << name(d) << " " << name(mask) << " " << p << "," << i;
           }
         EXPECT_THAT(m.findings(), IsEmpty());

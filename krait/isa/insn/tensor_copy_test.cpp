@@ -31,8 +31,7 @@ TEST(TensorCopy, EqualDtypesMoveEveryBit) {
     const std::uint64_t mask = size_of(d) == 8 ? ~0ULL : (1ULL << (8 * size_of(d))) - 1;
     for (int p = 0; p < 2; ++p)
       for (std::int64_t i = 0; i < 64; ++i)
-        m.set_bits(src, p, i,
-                   rng.bits(static_cast<std::uint64_t>(p * 64 + i)) & mask);  // also NaN payloads
+        m.set_bits(src, p, i, rng.bits(flat(p, 64, i)) & mask);  // also NaN payloads
     m.set_bits(src, 0, 0, 0x7F800001 & mask), m.set_bits(src, 0, 1, 16777217 & mask);
     m.run(insn(dst, src));
     for (int p = 0; p < 2; ++p)

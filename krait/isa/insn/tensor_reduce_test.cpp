@@ -72,7 +72,7 @@ TEST(TensorReduce, RunsEveryReductionWithAndWithoutNegation) {
       TestMemory m;
       const Tile data = sbuf(DType::kF32, 4, 7, kData), dst = sbuf(DType::kF32, 4, 1, kDst);
       m.fill(data, [](int p, std::int64_t i) {
-        return p == 0 ? 0.0F : static_cast<float>((p * 5 + i * 3) % 7) - 2.5F;
+        return p == 0 ? 0.0F : static_cast<float>(flat(p, 5, i * 3) % 7) - 2.5F;
       });
       m.run(insn(dst, data, op, 1, negate));
       expect_tile(

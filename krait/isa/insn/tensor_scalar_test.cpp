@@ -60,9 +60,7 @@ TEST(TensorScalar, WalksEveryAccessPatternAndInPlace) {
   m.fill_random(t, 6, false);
   const auto before = m.values(t);
   m.run(insn(t, t, 2.0F, AluOp::kMultiply, 1.0F, AluOp::kAdd));
-  expect_tile(m, t, [&](int p, std::int64_t i) {
-    return before[static_cast<std::size_t>(p * 12 + i)] * 2.0F + 1.0F;
-  });
+  expect_tile(m, t, [&](int p, std::int64_t i) { return before[flat(p, 12, i)] * 2.0F + 1.0F; });
 }
 
 TEST(TensorScalar, UnaryOperatorsIgnoreTheOperand) {

@@ -62,7 +62,7 @@ TEST(TensorTensor, WorksInPlaceOnEitherInput) {
     const Tile dst = first ? a : b;
     m.run(insn(dst, a, b, AluOp::kSubtract));
     expect_tile(m, dst, [&](int p, std::int64_t i) {
-      const auto at = static_cast<std::size_t>(p * 19 + i);
+      const auto at = flat(p, 19, i);
       return before_a[at] - before_b[at];
     });
   }
