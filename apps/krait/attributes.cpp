@@ -1,6 +1,11 @@
 #include "apps/krait/attributes.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <set>
+#include <vector>
 
 #include "krait/base/error.hpp"
 #include "krait/base/file.hpp"
@@ -10,14 +15,27 @@
 namespace krait::app {
 namespace {
 
+/// JSON integers reach 2^64 - 1; ours end at 2^63 - 1.
+std::optional<std::int64_t> whole_number(const Json& value) {
+  if (value.is_number_unsigned() &&
+      value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
+    return std::nullopt;
+  return value.get<std::int64_t>();
+}
+
 bool is_shape(const Json& value) {
-  return value.is_array() && std::all_of(value.begin(), value.end(),
-                                         [](const Json& item) { return item.is_number_integer(); });
+  return value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& item) {
+           return item.is_number_integer() && whole_number(item);
+         });
 }
 
 Attr parse_attribute(const std::string& name, const Json& value, const std::string& where) {
   if (value.is_boolean()) return value.get<bool>();
-  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number_integer()) {
+    if (const auto number = whole_number(value)) return *number;
+    throw UserError(Report{cat("attribute ", name, " is too large"), where, value.dump(),
+                           "integers go up to 2^63 - 1"});
+  }
   if (value.is_number_float()) return value.get<double>();
   if (value.is_string()) return value.get<std::string>();
   if (is_shape(value)) return krait::to_string(value.get<Shape>());
@@ -30,9 +48,21 @@ Attr parse_attribute(const std::string& name, const Json& value, const std::stri
 
 Json read_json(const std::filesystem::path& path) {
   const std::string text = read_file(path);
+  std::vector<std::set<std::string>> open_objects;  // the keys of each so far
+  const auto no_duplicates = [&](int, Json::parse_event_t event, const Json& value) {
+    if (event == Json::parse_event_t::object_start) open_objects.emplace_back();
+    if (event == Json::parse_event_t::object_end) open_objects.pop_back();
+    if (event == Json::parse_event_t::key &&
+        !open_objects.back().insert(value.get<std::string>()).second)
+      throw UserError(Report{cat("the key ", value.dump(), " is given twice"),
+                             path.string(),
+                             {},
+                             "keep one of the two"});
+    return true;
+  };
   try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
+    return Json::parse(text, no_duplicates);
+  } catch (const Json::exception& error) {  // syntax, or a number such as 1e999
     // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
     const std::string message = error.what();
     const auto start = message.find("] ");

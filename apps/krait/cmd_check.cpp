@@ -1,6 +1,7 @@
 // krait check PATH...: golden cases against a backend.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -107,7 +108,8 @@ CaseResult check_case(const fs::path& sidecar, const Options& options, ops::Back
       refuse(result, cat("no operator for group '", c.group, "' yet"));
     } else if (options.only != "forward") {
       result.parts.push_back({.part = options.only});
-      refuse(result, cat(options.only, ": not available yet"));
+      refuse(result,
+             cat(options.only, ": ", c.op->name, " has none yet; --only forward can be checked"));
     } else {
       run_forward(c, backend, result);
     }
@@ -166,24 +168,87 @@ std::string as_json(const std::vector<CaseResult>& results, const Totals& totals
   return document(json);
 }
 
-std::string as_text(const std::vector<CaseResult>& results, const Totals& totals) {
-  TextTable table({"case", "part", "status", "worst tensor", "error", "tolerance", "ran on"});
-  std::string reasons;
+/// Where all cases ran, if that is one place; the column for it is then left out.
+std::optional<std::string> only_place(const std::vector<CaseResult>& results) {
+  std::optional<std::string> out;
   for (const CaseResult& r : results) {
+    if (r.ran.empty()) continue;
+    if (out && *out != r.ran) return std::nullopt;
+    out = r.ran;
+  }
+  return out ? out : std::optional<std::string>("");
+}
+
+std::string table_text(const std::vector<CaseResult>& results, bool places) {
+  std::vector<std::string> header{"case", "part", "status", "worst tensor", "error", "tolerance"};
+  if (places) header.emplace_back("ran on");
+  TextTable table(std::move(header));
+  const std::string* group = nullptr;  // a line of its own, so that the cases fit
+  for (const CaseResult& r : results) {
+    if (group == nullptr || *group != r.group) table.add({r.group.empty() ? "-" : r.group});
+    group = &r.group;
     const Part part = r.parts.empty() ? Part{} : r.parts.front();
     const bool ran = !part.worst_tensor.empty();
-    table.add({r.group.empty() ? r.name : cat(r.group, "/", r.name), part.part, name(r.status),
-               part.worst_tensor, ran ? short_number(part.error) : "",
-               ran ? short_number(part.tolerance) : "", r.ran});
-    if (!r.reason.empty()) reasons += cat("\n", name(r.status), " ", r.name, ": ", r.reason, "\n");
+    std::vector<std::string> row{cat("  ", r.name),
+                                 part.part,
+                                 name(r.status),
+                                 part.worst_tensor,
+                                 ran ? short_number(part.error) : "",
+                                 ran ? short_number(part.tolerance) : ""};
+    if (places) row.push_back(r.ran);
+    table.add(std::move(row));
   }
-  return cat(table.text(), reasons, "\n", totals.passed, " passed, ", totals.failed, " failed, ",
-             totals.refused, " refused\n");
+  return table.text();
+}
+
+/// A message's lines keep their breaks; each is wrapped.
+std::string indented(const std::string& message) {
+  std::string out;
+  for (const std::string& line : split(message, '\n')) {
+    const bool part = line.starts_with("  ");  // "  where  ..."
+    out += part ? cat("  ", line, "\n") : wrapped(line, 2, output_width());
+  }
+  return out;
+}
+
+/// The reasons, each once with the cases that it holds for.
+std::string reasons_text(const std::vector<CaseResult>& results) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  for (const CaseResult& r : results) {
+    if (r.reason.empty()) continue;
+    const std::string key = cat(name(r.status), "\n", r.reason);
+    auto found = std::find_if(reasons.begin(), reasons.end(),
+                              [&key](const auto& item) { return item.first == key; });
+    if (found == reasons.end()) found = reasons.insert(found, {key, {}});
+    found->second.push_back(r.name);
+  }
+  std::string out;
+  for (const auto& [key, cases] : reasons) {
+    const std::size_t end = key.find('\n');
+    out += "\n" + wrapped(cat(key.substr(0, end), " ", join(cases, ", "), ":"), 0, output_width());
+    out += indented(key.substr(end + 1));
+  }
+  return out;
+}
+
+std::string as_text(const std::vector<CaseResult>& results, const Totals& totals) {
+  const std::optional<std::string> place = only_place(results);
+  const std::string on = place && !place->empty() ? cat(", on ", *place) : "";
+  return cat(table_text(results, !place), reasons_text(results), "\n", totals.passed, " passed, ",
+             totals.failed, " failed, ", totals.refused, " refused", on, "\n");
+}
+
+void require_part(const std::string& part) {
+  const std::vector<std::string> known{"forward", "step", "grad"};
+  if (std::find(known.begin(), known.end(), part) == known.end())
+    throw UserError(Report{
+        cat("no part is called '", part, "'"), "krait check --only", {}, suggest(part, known)});
 }
 
 Reply run(const Options& options, const Context& context) {
   if (options.paths.empty())
     throw UserError(Report{"no path given", "krait check", {}, "e.g. krait check tests/golden"});
+  require_part(options.only);
   const auto backend = ops::make_backend(options.backend);
   std::vector<fs::path> sidecars;
   for (const std::string& path : options.paths)
@@ -205,11 +270,12 @@ Reply run(const Options& options, const Context& context) {
 
 Action declare_check(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("path", options->paths, "cases, or folders of cases");
+  app.add_option("path", options->paths, "cases, or folders of cases")->type_name("PATH");
   app.add_option("--backend", options->backend,
-                 "ref (default), cpu, neuron:MACHINE or neuron:MACHINE/KERNEL");
-  app.add_option("--only", options->only, "forward (default), step or grad")
-      ->check(CLI::IsMember({"forward", "step", "grad"}));
+                 "ref (default), cpu, cpu:naive, cpu:compiler, neuron:MACHINE or "
+                 "neuron:MACHINE/KERNEL")
+      ->type_name("NAME");
+  app.add_option("--only", options->only, "forward (default), step or grad")->type_name("PART");
   app.add_flag("--strict", options->strict, "a refused case is a failure");
   return [options](const Context& context) { return run(*options, context); };
 }

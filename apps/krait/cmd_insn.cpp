@@ -206,8 +206,8 @@ std::string rules_text(const InsnDef& def) {
     const std::string operands = join(rule.operands, ", ");
     out += wrapped(
         cat(rule.violation.rule, ": ", operands, operands.empty() ? "" : " ", rule.violation.what),
-        2, 96);
-    out += wrapped(cat("fix: ", rule.violation.fix), 6, 92);
+        2, output_width());
+    out += wrapped(cat("fix: ", rule.violation.fix), 6, output_width());
   }
   return out;
 }
@@ -231,7 +231,7 @@ Reply run(const Options& options, const Context& context) {
 
 Action declare_insn(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("name", options->name, "show this instruction");
+  app.add_option("name", options->name, "show this instruction")->type_name("[INSTRUCTION]");
   return [options](const Context& context) { return run(*options, context); };
 }
 

@@ -128,9 +128,12 @@ Reply run(const Options& options, const Context& context) {
 
 Action declare_jobs(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("action", options->action, "list (default), show, rerun, export or import");
-  app.add_option("argument", options->argument, "show, rerun: a job's id or key; else a file");
-  app.add_option("--db", options->db, "the job database (default krait-map.sqlite)");
+  app.add_option("action", options->action, "list (default), show, rerun, export or import")
+      ->type_name("[ACTION]");
+  app.add_option("argument", options->argument, "show, rerun: a job's id or key; else a file")
+      ->type_name("[ID|FILE]");
+  app.add_option("--db", options->db, "the job database (default krait-map.sqlite)")
+      ->type_name("FILE");
   return [options](const Context& context) { return run(*options, context); };
 }
 

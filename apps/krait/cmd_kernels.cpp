@@ -49,10 +49,11 @@ Json list_json() {
 
 std::string kernel_text(const kernels::Kernel& kernel) {
   const ops::Operator& op = ops::find_operator(kernel.op);
-  return cat(kernel.name, " (", form_name(kernel.form), ", ", kernel.op, ")\n  ", kernel.summary,
-             "\n\nof the kernel\n", params_text(kernel.params), "\nof the operator\n",
-             params_text(op.params), "\nexample: krait sim ", kernel.name, " --set ",
-             op.params.front().name, "=", op.params.front().default_value, "\n");
+  return cat(kernel.name, " (", form_name(kernel.form), ", ", kernel.op, ")\n",
+             wrapped(kernel.summary, 2, output_width()), "\nof the kernel\n",
+             params_text(kernel.params), "\nof the operator\n", params_text(op.params),
+             "\nexample: krait sim ", kernel.name, " --set ", op.params.front().name, "=",
+             op.params.front().default_value, "\n");
 }
 
 std::string list_text() {
@@ -73,7 +74,8 @@ Reply run(const Options& options, const Context& context) {
 
 Action declare_kernels(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("name", options->name, "show this kernel and its parameters");
+  app.add_option("name", options->name, "show this kernel and its parameters")
+      ->type_name("[KERNEL]");
   return [options](const Context& context) { return run(*options, context); };
 }
 

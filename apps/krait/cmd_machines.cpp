@@ -72,17 +72,19 @@ std::string list_text() {
 }
 
 std::string values_text(const MachineSpec& machine) {
-  TextTable table({"value", "", "unit", "mark", "help", "source"});
-  for_each_value(machine, [&table](const ValueRow& row) {
-    table.add({row.name, row.text, std::string(row.unit),
-               std::string(1, letter(row.source.evidence)), std::string(row.help),
-               row.source.text});
+  std::string rows;
+  for_each_value(machine, [&rows](const ValueRow& row) {
+    const bool counts = row.unit == "1" || row.unit == "count";
+    rows += wrapped(cat(row.name, " = ", row.text, counts ? "" : cat(" ", row.unit)), 0,
+                    output_width());
+    rows += wrapped(row.help, 4, output_width());
+    rows += wrapped(cat(letter(row.source.evidence), "  ", row.source.text), 4, output_width());
   });
-  return cat(
-      machine.name(), ", table ", hash_text(machine), "\n",
-      "marks: D documented, R derived, M measured, T third party, U assumed; the source keys "
-      "are explained in docs/sources.md\n\n",
-      table.text());
+  return cat(machine.name(), ", table ", hash_text(machine), "\n",
+             wrapped("marks: D documented, R derived, M measured, T third party, U assumed; the "
+                     "source keys are explained in docs/sources.md",
+                     0, output_width()),
+             "\n", rows);
 }
 
 Reply run(const Options& options, const Context& context) {
@@ -95,7 +97,8 @@ Reply run(const Options& options, const Context& context) {
 
 Action declare_machines(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("machine", options->machine, "show the values of this machine");
+  app.add_option("machine", options->machine, "show the values of this machine")
+      ->type_name("[MACHINE]");
   return [options](const Context& context) { return run(*options, context); };
 }
 

@@ -71,11 +71,13 @@ Action declare_map(CLI::App& app) {
   std::string presets;
   for (const study::Preset& preset : study::presets())
     presets += cat(presets.empty() ? "" : "; ", preset.name, ": ", preset.help);
-  app.add_option("--preset", options->preset, presets);
+  app.add_option("--preset", options->preset, presets)->type_name("NAME");
   app.add_option("--machine", options->machines, "cpu, trn1, trn2 or trn3; repeatable; default all")
-      ->allow_extra_args(false);
-  app.add_option("--db", options->db, "the job database (default krait-map.sqlite)");
-  app.add_option("--html", options->html, "the report (default krait-map.html)");
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  app.add_option("--db", options->db, "the job database (default krait-map.sqlite)")
+      ->type_name("FILE");
+  app.add_option("--html", options->html, "the report (default krait-map.html)")->type_name("FILE");
   app.add_flag("--resume", options->resume, "continue the last run of the same study");
   return [options](const Context& context) { return run(*options, context); };
 }

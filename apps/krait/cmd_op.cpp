@@ -78,7 +78,7 @@ Reply run(const Options& options, const Context& context) {
   require(options.name, "the operator's name");
   const ops::Operator& op = ops::find_operator(options.name);
   if (options.grad)
-    throw UserError(Report{"gradients are not available yet",
+    throw UserError(Report{cat("gradients of ", op.name, " are not available yet"),
                            "krait op --grad",
                            {},
                            "run without --grad for the forward result"});
@@ -100,13 +100,18 @@ Reply run(const Options& options, const Context& context) {
 
 Action declare_op(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("name", options->name, "an operator");
-  app.add_option("--in", options->in, "inputs, safetensors");
+  app.add_option("name", options->name, "an operator: selective_scan or rmsnorm")
+      ->type_name("NAME");
+  app.add_option("--in", options->in, "inputs, safetensors")->type_name("FILE");
   app.add_option("--attrs", options->attrs,
-                 "attributes: a JSON object, or a sidecar that holds one");
-  app.add_option("--out", options->out, "outputs, safetensors; replaced as a whole");
+                 "attributes: a JSON object, or a sidecar that holds one")
+      ->type_name("FILE");
+  app.add_option("--out", options->out, "outputs, safetensors; replaced as a whole")
+      ->type_name("FILE");
   app.add_option("--backend", options->backend,
-                 "ref, cpu (default), neuron:MACHINE or neuron:MACHINE/KERNEL");
+                 "ref, cpu (default), cpu:naive, cpu:compiler, neuron:MACHINE or "
+                 "neuron:MACHINE/KERNEL")
+      ->type_name("NAME");
   app.add_flag("--grad", options->grad, "gradients (not available yet)");
   return [options](const Context& context) { return run(*options, context); };
 }

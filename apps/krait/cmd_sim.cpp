@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ namespace krait::app {
 namespace {
 
 struct Options {
-  std::string kernel, trace;
+  std::string kernel;
+  std::optional<std::string> trace;
   std::string machine = "trn2";
   std::vector<std::string> set;
   bool no_data = false, no_rounding = false, strict = false, print = false;
@@ -101,15 +103,15 @@ Reply run(const Options& options, const Context& context) {
   sim::TraceSink trace;
   sim::RunOptions run_options{
       .data = !options.no_data, .rounding = !options.no_rounding, .strict = options.strict};
-  if (!options.trace.empty()) run_options.trace = &trace;
+  if (options.trace) run_options.trace = &trace;
   SimOutcome outcome{.kernel = std::string(kernel.name),
                      .machine = machine,
                      .params = params.kernel,
                      .result = sim::run(program, machine, call.inputs, run_options),
                      .accuracy = {}};
   if (!options.no_data) outcome.accuracy = judge(op, call, outcome.result.outputs, params.kernel);
-  if (!options.trace.empty())
-    write_file_atomically(options.trace,
+  if (options.trace)
+    write_file_atomically(*options.trace,
                           sim::trace_json(trace, cat(kernel.name, " on ", machine.name())));
   const bool wrong = outcome.accuracy && !outcome.accuracy->wrong.empty();
   return {context.json ? sim_json(outcome) : sim_text(outcome), wrong ? 1 : 0};
@@ -119,13 +121,14 @@ Reply run(const Options& options, const Context& context) {
 
 Action declare_sim(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("kernel", options->kernel, "a device kernel (krait kernels)");
+  app.add_option("kernel", options->kernel, "a device kernel (krait kernels)")->type_name("KERNEL");
   app.add_option("--set", options->set,
                  "name=value of a parameter (krait kernels KERNEL); repeatable")
-      ->allow_extra_args(false);
-  app.add_option("--machine", options->machine, "trn1, trn2 (default) or trn3");
-  app.add_option("--trace", options->trace,
-                 "write a trace that Perfetto and chrome://tracing open");
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
+  app.add_option("--machine", options->machine, "trn1, trn2 (default) or trn3")->type_name("NAME");
+  app.add_option("--trace", options->trace, "write a trace that Perfetto and chrome://tracing open")
+      ->type_name("FILE");
   app.add_flag("--no-data", options->no_data, "time alone, from shapes");
   app.add_flag("--no-rounding", options->no_rounding, "16- and 8-bit floats keep f32 values");
   app.add_flag("--strict", options->strict, "findings are errors");

@@ -1,10 +1,13 @@
 // krait COMMAND [options]: dispatch, help and exit codes; docs/cli.md states the contract.
 //   0   success
-//   1   the user's mistake, a failed check, a broken rule of the simulated machine, or unwritable
-//   output 70  our bug (EX_SOFTWARE)
+//   1   the user's mistake, a failed check, a broken rule of the simulated machine, or output that
+//       cannot be written
+//   70  our bug (EX_SOFTWARE)
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -15,7 +18,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/krait/arguments.hpp"
 #include "apps/krait/command.hpp"
+#include "apps/krait/help.hpp"
 #include "apps/krait/output.hpp"
 #include "apps/krait/version.hpp"
 #include "krait/base/error.hpp"
@@ -27,60 +32,6 @@ namespace {
 constexpr int kFailure = 1;
 constexpr int kInternal = 70;
 
-std::string overview() {
-  std::string out =
-      "krait: state-space models on CPUs, NeuronCore kernels on a simulator, and where they pay\n\n"
-      "usage: krait COMMAND [options]      krait COMMAND --help\n\n";
-  TextTable table({"command", "what it does"});
-  for (const Command& command : commands())
-    table.add({std::string(command.name), std::string(command.summary)});
-  return out + table.text() + "\nexample: " + std::string(commands().front().example) + "\n";
-}
-
-std::string help_of(const Command& command, const CLI::App& app) {
-  std::string out = app.help();
-  out += "\nExample:\n";
-  for (const std::string& line : split(command.example, '\n')) out += "  " + line + "\n";
-  return out;
-}
-
-[[noreturn]] void unknown_option(const Command& command, const CLI::App& app,
-                                 const std::string& word) {
-  const bool option = word.starts_with("-") && word.size() > 1;
-  std::vector<std::string> names{"--help"};
-  for (const CLI::Option* known : app.get_options())
-    if (!known->get_lnames().empty()) names.push_back("--" + known->get_lnames().front());
-  const std::string fix = option ? suggest(word.substr(0, word.find('=')), names)
-                                 : cat("krait ", command.name, " --help shows what it takes");
-  throw UserError(Report{.what = option ? cat("no option is called '", word, "'")
-                                        : cat("unexpected argument '", word, "'"),
-                         .where = cat("krait ", command.name),
-                         .got = {},
-                         .fix = fix});
-}
-
-/// Parses the words behind the command's name. @return whether help was asked for
-bool parse(const Command& command, CLI::App& app, std::vector<std::string> words) {
-  app.allow_extras();
-  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
-  try {
-    app.parse(words);
-  } catch (const CLI::CallForHelp&) {
-    return true;
-  } catch (const CLI::ParseError& error) {
-    // A misspelled option often shows up as another one missing; name the cause.
-    const auto left = app.remaining();
-    if (!left.empty()) unknown_option(command, app, left.front());
-    throw UserError(Report{.what = error.what(),
-                           .where = cat("krait ", command.name),
-                           .got = {},
-                           .fix = cat("e.g. ", split(command.example, '\n').front())});
-  }
-  const auto left = app.remaining();
-  if (!left.empty()) unknown_option(command, app, left.front());
-  return false;
-}
-
 const Command& find_command(const std::string& name) {
   std::vector<std::string> names;
   for (const Command& command : commands()) {
@@ -91,20 +42,32 @@ const Command& find_command(const std::string& name) {
       Report{cat("krait has no command '", name, "'"), "command line", {}, suggest(name, names)});
 }
 
-Reply dispatch(const std::vector<std::string>& words) {
-  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
-    if (words.empty())
-      throw UserError(Report{"no command given", "command line", {}, "krait --help lists them"});
-    return {overview(), 0};
-  }
-  if (words[0] == "--version") return {cat("krait ", kVersion, "\n"), 0};
-  const Command& command = find_command(words[0]);
+Reply run_command(const Command& command, const std::vector<std::string>& words) {
   CLI::App app{std::string(command.summary), cat("krait ", command.name)};
   Context context;
+  app.set_help_flag("-h,--help", "this text");
   app.add_flag("--json", context.json, "one JSON object on standard output, nothing else");
   const Action action = command.declare(app);
-  if (parse(command, app, {words.begin() + 1, words.end()})) return {help_of(command, app), 0};
+  if (parse_arguments(command, app, words)) return {help_of(command, app), 0};
   return action(context);
+}
+
+[[noreturn]] void unknown_global_option(const std::string& word) {
+  const std::vector<std::string> names{"--help", "--version"};
+  throw UserError(
+      Report{cat("krait has no option '", word, "'"), "command line", {}, suggest(word, names)});
+}
+
+Reply dispatch(const std::vector<std::string>& words) {
+  if (words.empty()) return {overview(), 0};
+  const std::string& first = words[0];
+  if (first == "--help" || first == "-h" || first == "help") {
+    if (words.size() == 1) return {overview(), 0};
+    return run_command(find_command(words[1]), {"--help"});  // krait help sim
+  }
+  if (first == "--version") return {cat("krait ", kVersion, "\n"), 0};
+  if (first.starts_with("-")) unknown_global_option(first);
+  return run_command(find_command(first), {words.begin() + 1, words.end()});
 }
 
 int report(std::string_view text, int status) {
@@ -140,10 +103,18 @@ int run(const std::vector<std::string>& words) {
   }
 }
 
+/// A program started with a standard stream closed would get its number for the first file it
+/// opens, and write the reply into that file. Read-only, so that writing still fails.
+void occupy_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) == -1) (void)::open("/dev/null", O_RDONLY);
+}
+
 }  // namespace
 }  // namespace krait::app
 
 int main(int argc, char** argv) {
+  krait::app::occupy_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error code of write, not a death
   return krait::app::run({argv + 1, argv + argc});
 }

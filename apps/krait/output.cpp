@@ -1,5 +1,6 @@
 #include "apps/krait/output.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,19 +14,35 @@
 
 namespace krait::app {
 
-std::string TextTable::text() const {
+int output_width() {
+  constexpr int kNoTerminal = 100, kLeast = 40, kMost = 200;
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kNoTerminal;
+  return std::clamp(static_cast<int>(size.ws_col), kLeast, kMost);
+}
+
+std::string TextTable::text(int width) const {
   std::vector<std::size_t> widths;
   for (const auto& row : rows_) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
   }
+  std::size_t before = 0;  // where the last column starts
+  for (std::size_t c = 0; c + 1 < widths.size(); ++c) before += widths[c] + 2;
+  constexpr std::size_t kLeastWrapped = 24;
+  const auto limit = static_cast<std::size_t>(width);
+  const bool wrap = before + widths.back() > limit && before + kLeastWrapped <= limit;
   std::string out;
   for (const auto& row : rows_) {
     std::string line;
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      line += row[c];
-      line.append(widths[c] - row[c].size() + 2, ' ');
+    for (std::size_t c = 0; c + 1 < widths.size(); ++c) {
+      const std::string cell = c < row.size() ? row[c] : "";
+      line += cell;
+      line.append(widths[c] - cell.size() + 2, ' ');
     }
+    const std::string last = row.size() == widths.size() ? row.back() : "";
+    const std::string block = wrap ? wrapped(last, static_cast<int>(before), width) : "";
+    line += block.empty() ? last : block.substr(before, block.size() - before - 1);
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
   }
@@ -46,7 +63,7 @@ std::string short_number(double value) {
 
 std::string wrapped(std::string_view text, int indent, int width) {
   const std::string margin(static_cast<std::size_t>(indent), ' ');
-  const auto limit = static_cast<std::size_t>(width);
+  const auto limit = static_cast<std::size_t>(std::max(width - indent, 1));
   std::string out, line;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());

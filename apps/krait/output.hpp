@@ -10,12 +10,17 @@
 
 namespace krait::app {
 
-/// Columns padded to their widest cell, two spaces between them, no trailing spaces.
+/// How many columns text may take: the terminal's, or 100 where standard output is none, so that
+/// files and pipes get the same bytes everywhere.
+[[nodiscard]] int output_width();
+
+/// Columns padded to their widest cell, two spaces between them, no trailing spaces. Only the last
+/// column is wrapped, and only if enough of the width is left for it.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string text(int width = output_width()) const;
 
  private:
   std::vector<std::vector<std::string>> rows_;
@@ -25,7 +30,8 @@ class TextTable {
 [[nodiscard]] std::string bar(double share, int width);
 /// The shortest decimal of three significant digits: "1.23e-07", "0.5", "inf".
 [[nodiscard]] std::string short_number(double value);
-/// Words broken into lines of at most `width` characters, each with `indent` spaces in front.
+/// Words broken into lines of at most `width` characters, of which `indent` spaces in front; a
+/// longer word has a line of its own.
 [[nodiscard]] std::string wrapped(std::string_view text, int indent, int width);
 
 enum class Written { kAll, kPipeClosed, kFailed };

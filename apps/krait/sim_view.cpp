@@ -14,7 +14,7 @@ namespace krait::app {
 namespace {
 
 constexpr const char* kBandNote = "unknown (no fidelity table yet; 5 % provisional)";
-constexpr int kBarWidth = 40;
+constexpr int kBarWidth = 20;
 
 std::string percent(double share) {
   char buffer[16];
@@ -65,26 +65,35 @@ std::string path_text(const sim::Result& r) {
   return out;
 }
 
+/// "path       VectorE ...": a label, and text that wraps behind it.
+std::string labelled(std::string_view label, std::string_view text) {
+  constexpr int kIndent = 11;
+  std::string out = wrapped(text, kIndent, output_width());
+  if (out.empty()) return cat(label, "\n");
+  return out.replace(0, label.size(), label);
+}
+
 std::string accuracy_text(const std::optional<Accuracy>& accuracy) {
   if (!accuracy) return "error      not computed (no data)\n";
   const std::string error =
       cat("error      ", short_number(accuracy->max_rel_error), " of the largest output, allowed ",
           short_number(accuracy->limit), "\n");
-  return accuracy->wrong.empty() ? error : cat(error, "WRONG      ", accuracy->wrong, "\n");
+  return accuracy->wrong.empty() ? error : cat(error, labelled("WRONG", accuracy->wrong));
 }
 
 std::string findings_text(const std::vector<sim::Finding>& findings) {
   if (findings.empty()) return "findings   none\n";
   std::string out = cat("findings   ", findings.size(), "\n");
   for (const sim::Finding& f : findings)
-    out += cat("  ", f.kind, ": ", f.what, "\n    where  ", f.where, "\n    fix    ", f.fix, "\n");
+    out += cat(wrapped(cat(f.kind, ": ", f.what), 2, output_width()), "  where    ", f.where, "\n",
+               labelled("  fix", f.fix));
   return out;
 }
 
 std::string evidence_text(const std::vector<std::string>& evidence) {
   if (evidence.empty()) return {};
   std::string out = "rests on values that no document gives:\n";
-  for (const std::string& item : evidence) out += cat("  ", item, "\n");
+  for (const std::string& item : evidence) out += wrapped(item, 2, output_width());
   return out;
 }
 
@@ -127,9 +136,9 @@ std::string sim_json(const SimOutcome& o) {
 
 std::string sim_text(const SimOutcome& o) {
   const sim::Result& r = o.result;
-  return cat(o.kernel, " on ", o.machine.name(), ": ", human_time(r.time.ns()),
-             " predicted, error band ", kBandNote, "\n\n", busy_text(r), "\nbound by   ",
-             r.bound_by, "\npath       ", path_text(r), "\nHBM        ",
+  return cat(o.kernel, " on ", o.machine.name(), ": ", human_time(r.time.ns()), " predicted\n",
+             labelled("error band", kBandNote), "\n", busy_text(r), "\nbound by   ", r.bound_by,
+             "\n", labelled("path", path_text(r)), "HBM        ",
              human_bytes(static_cast<std::uint64_t>(r.hbm_read_bytes)), " read, ",
              human_bytes(static_cast<std::uint64_t>(r.hbm_write_bytes)), " written\n",
              memory_text(o), "depth      ", r.depth, " dependent instructions\n",
