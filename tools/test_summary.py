@@ -4,7 +4,7 @@
 Usage: test_summary.py BUILD_FOLDER...
 
 Reads tests.xml (ctest --output-junit) and tests.json (ctest --show-only=json-v1) of each folder. A
-GoogleTest executable counts by its cases, any other entry as one. An entry that failed without a failed
+GoogleTest executable and a Python unittest script count by their cases, any other entry as one. An entry that failed without a failed
 case (a crash, a timeout, a missing executable) counts as one failure. Prints one line of counts a suite
 (suite = CTest label; suites of a folder other than build/release carry its name), then the totals.
 Exit code 1 if a test failed or none ran.
@@ -20,12 +20,25 @@ import xml.etree.ElementTree
 Counts = collections.namedtuple("Counts", "passed failed skipped")
 PASSED = re.compile(r"^\[  PASSED  \] (\d+) tests?\.$", re.MULTILINE)
 FAILED = re.compile(r"^\[  FAILED  \] (\d+) tests?, listed below:$", re.MULTILINE)
+UNITTEST = re.compile(r"^Ran (\d+) tests? in [\d.]+s\n\n(?:OK|FAILED|NO TESTS RAN)(?: \((.*)\))?$", re.MULTILINE)
 SKIPPED = re.compile(r"^\[  SKIPPED \] (\d+) tests?, listed below:$", re.MULTILINE)
 
 
 def last_count(pattern, output):
     found = pattern.findall(output)
     return int(found[-1]) if found else 0
+
+
+def unittest_counts(output):
+    """Counts of a unittest run, or None. A test whose subtests fail several times counts as several."""
+    found = UNITTEST.findall(output)
+    if not found:
+        return None
+    ran, details = int(found[-1][0]), found[-1][1]
+    number = {key: int(value) for key, value in re.findall(r"([a-z ]+)=(\d+)", details.replace(", ", ","))}
+    failed = sum(number.get(key, 0) for key in ("failures", "errors", "unexpected successes"))
+    skipped = number.get("skipped", 0)
+    return Counts(max(0, ran - failed - skipped), failed, skipped)
 
 
 def count_entry(case):
@@ -38,6 +51,8 @@ def count_entry(case):
         return Counts(0, 0, 1)
     if PASSED.search(output):
         counts = Counts(*(last_count(p, output) for p in (PASSED, FAILED, SKIPPED)))
+    elif unittest_counts(output):
+        counts = unittest_counts(output)
     else:
         counts = Counts(1 if status == "run" else 0, 0, 0)
     return counts if status == "run" else counts._replace(failed=max(1, counts.failed))

@@ -26,6 +26,14 @@ class CountEntry(unittest.TestCase):
         self.assertEqual(count_entry(case("run", GTEST.format(7) + SKIPS)), Counts(7, 0, 1))
         self.assertEqual(count_entry(case("fail", GTEST.format(3) + SKIPS + FAILS)), Counts(3, 2, 1))
 
+    def test_unittest_counts_by_cases(self):
+        ran = "....\n------\nRan 4 tests in 1.234s\n\n{}\n"
+        self.assertEqual(count_entry(case("run", ran.format("OK"))), Counts(4, 0, 0))
+        self.assertEqual(count_entry(case("run", ran.format("OK (skipped=1)"))), Counts(3, 0, 1))
+        failed = ran.format("FAILED (failures=1, errors=1, skipped=1)")
+        self.assertEqual(count_entry(case("fail", failed)), Counts(1, 2, 1))
+        self.assertEqual(count_entry(case("fail", ran.format("OK"))), Counts(4, 1, 0))
+
     def test_other_programs_count_once(self):
         self.assertEqual(count_entry(case("run", "fine")), Counts(1, 0, 0))
         self.assertEqual(count_entry(case("fail", "bad")), Counts(0, 1, 0))
