@@ -180,22 +180,23 @@ std::optional<std::string> only_place(const std::vector<CaseResult>& results) {
 }
 
 std::string table_text(const std::vector<CaseResult>& results, bool places) {
-  std::vector<std::string> header{"case", "part", "status", "worst tensor", "error", "tolerance"};
+  std::vector<std::string> header{"case", "part", "status", "worst", "error", "allowed"};
   if (places) header.emplace_back("ran on");
   TextTable table(std::move(header));
   const std::string* group = nullptr;  // a line of its own, so that the cases fit
   for (const CaseResult& r : results) {
-    if (group == nullptr || *group != r.group) table.add({r.group.empty() ? "-" : r.group});
+    if (group == nullptr || *group != r.group)
+      table.add({r.group.empty() ? "-:" : cat(r.group, ":")});
     group = &r.group;
     const Part part = r.parts.empty() ? Part{} : r.parts.front();
     const bool ran = !part.worst_tensor.empty();
-    std::vector<std::string> row{cat("  ", r.name),
+    std::vector<std::string> row{r.name,
                                  part.part,
                                  name(r.status),
                                  part.worst_tensor,
                                  ran ? short_number(part.error) : "",
                                  ran ? short_number(part.tolerance) : ""};
-    if (places) row.push_back(r.ran);
+    if (places) row.push_back(r.ran.substr(r.ran.find('/') + 1));  // the kernel
     table.add(std::move(row));
   }
   return table.text();

@@ -214,11 +214,14 @@ std::string rules_text(const InsnDef& def) {
 
 std::string insn_text(const InsnDef& def) {
   const auto& info = def.info;
-  return cat(info.name, " (", isa::name(info.engine), "): ", info.summary, "\n  ", info.formula,
-             "\n\n", fields_text(def),
-             "\ncosts of a sample with 128 partitions x N elements, f32\n", costs_text(def),
-             "source: ", letter(info.cost_source.evidence), "  ", info.cost_source.text,
-             "\n\nrules that broken samples met\n", rules_text(def));
+  const int width = output_width();
+  return cat(
+      wrapped(cat(info.name, " (", isa::name(info.engine), "): ", info.summary), 0, width),
+      wrapped(info.formula, 2, width), "\n", fields_text(def),
+      "\ncosts of a sample with 128 partitions x N elements, f32\n", costs_text(def),
+      wrapped(cat("source: ", letter(info.cost_source.evidence), "  ", info.cost_source.text), 0,
+              width),
+      "\nrules that broken samples met\n", rules_text(def));
 }
 
 Reply run(const Options& options, const Context& context) {

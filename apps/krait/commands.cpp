@@ -27,7 +27,9 @@ constexpr std::array kCommands{
     Command{"check", "compares operators with golden cases",
             "krait check tests/golden --backend cpu", declare_check},
     Command{"op", "runs an operator on your data",
-            "krait op rmsnorm --in x.safetensors --attrs rms.json --out y.safetensors", declare_op},
+            "krait op selective_scan --in tests/golden/selective_scan/ss_full_n16.safetensors"
+            " --attrs tests/golden/selective_scan/ss_full_n16.json --out y.safetensors",
+            declare_op},
     Command{"jobs", "the job database: lists, shows, reruns, exports and imports jobs",
             "krait jobs list\nkrait jobs rerun 12\nkrait jobs export jobs.json", declare_jobs},
     Command{"kernels", "lists the device kernels, or the parameters of one",

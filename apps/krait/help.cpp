@@ -45,8 +45,8 @@ std::string overview() {
     table.add({std::string(command.name), std::string(command.summary)});
   out += table.text(output_width());
   return out +
-         "\nkrait COMMAND --help shows a command's options and examples, krait --version the "
-         "version.\n" +
+         "\nkrait COMMAND --help shows a command's options and examples,\n"
+         "krait --version the version.\n" +
          examples(commands().front());
 }
 
