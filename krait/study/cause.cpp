@@ -9,9 +9,9 @@
 namespace krait::study {
 namespace {
 
-enum class Counter : std::uint8_t { kBytes, kInstructions, kDepth, kElements, kProducts };
+enum class Counter : std::uint8_t { kBytes, kBusy, kInstructions, kDepth, kElements, kProducts };
 
-/// A counter of two runs, in the words of a sentence: "moves 0.4x the HBM bytes (..)".
+/// A counter of two runs, in the words of a sentence: "moves 0.40x the HBM bytes (..)".
 struct Fact {
   Counter counter;
   double ratio;
@@ -42,7 +42,8 @@ double sum(const std::map<std::string, std::int64_t>& values, std::string_view b
   return total;
 }
 
-double at(const std::map<std::string, std::int64_t>& values, const std::string& name) {
+template <class T>
+double at(const std::map<std::string, T>& values, const std::string& name) {
   const auto found = values.find(name);
   return found == values.end() ? 0 : static_cast<double>(found->second);
 }
@@ -51,6 +52,9 @@ std::vector<Fact> facts_of(const JobResult& a, const JobResult& b) {
   std::vector<Fact> facts;
   add_fact(facts, {Counter::kBytes, "moves", "the HBM bytes"}, static_cast<double>(a.hbm_bytes()),
            static_cast<double>(b.hbm_bytes()), bytes_text);
+  const std::string busy = cat("the ", b.bound_by, " time");
+  add_fact(facts, {Counter::kBusy, "needs", busy}, at(a.busy_ns, b.bound_by),
+           at(b.busy_ns, b.bound_by), human_time);
   add_fact(facts, {Counter::kInstructions, "executes", "the instructions"},
            static_cast<double>(a.instruction_count()), static_cast<double>(b.instruction_count()),
            show_count);
@@ -70,9 +74,14 @@ double distance(double ratio) {
 
 /// The counter that a run bound by this is about.
 Counter counter_of(std::string_view bound_by) {
-  if (bound_by.find("latency") != std::string_view::npos) return Counter::kDepth;
-  if (bound_by.rfind("DMA", 0) == 0) return Counter::kBytes;
-  return bound_by == "TensorE" ? Counter::kProducts : Counter::kElements;
+  if (bound_by.find("latency") != std::string_view::npos || bound_by == "semaphore")
+    return Counter::kDepth;
+  return bound_by.rfind("DMA", 0) == 0 ? Counter::kBytes : Counter::kBusy;
+}
+
+/// A counter explains a difference in time if it differs in the same direction, by over 10 %.
+bool explains(const Fact& fact, bool faster) {
+  return distance(fact.ratio) >= std::log(1.1) && (fact.ratio < 1) == faster;
 }
 
 // The roof that the operator's least work meets first, for a time measured on this CPU.
@@ -112,13 +121,7 @@ std::string measured_cause(const VariantResult& baseline, const VariantResult& b
 }
 
 std::string predicted_cause(const VariantResult& baseline, const VariantResult& best) {
-  const std::string facts = counter_text(best.result, baseline.result, 3);
-  const bool same_bound = baseline.result.bound_by == best.result.bound_by;
-  std::string out = cat(baseline.name, " is bound by ", bound_text(baseline.result), "; ",
-                        best.name, ' ', facts.empty() ? "has about the same counters" : facts,
-                        same_bound ? " and is bound by the same: " : " and is bound by ",
-                        bound_text(best.result));
-  return out + ".";
+  return contrast_text(baseline, best) + ".";
 }
 
 std::string failures(const Entry& entry, Role role) {
@@ -154,14 +157,14 @@ std::string bound_text(const JobResult& result) {
   if (result.bound_by.empty()) return "nothing that was counted";
   const auto path = result.path_ns.find(result.bound_by);
   if (path != result.path_ns.end() && result.time_ns > 0)
-    return cat(result.bound_by, " (", percent_text(path->second / result.time_ns),
-               " of its critical path)");
+    return cat(result.bound_by, " (", percent_text(path->second / result.time_ns), " of its time)");
   return result.bound_by;
 }
 
 std::string counter_text(const JobResult& a, const JobResult& b, std::size_t most) {
   std::vector<Fact> facts = facts_of(a, b);
-  std::erase_if(facts, [](const Fact& f) { return distance(f.ratio) < std::log(1.1); });
+  const bool faster = a.time_ns < b.time_ns;
+  std::erase_if(facts, [faster](const Fact& f) { return !explains(f, faster); });
   const Counter first = counter_of(b.bound_by);  // what bound the other side comes first
   std::stable_sort(facts.begin(), facts.end(), [first](const Fact& x, const Fact& y) {
     if ((x.counter == first) != (y.counter == first)) return x.counter == first;
@@ -170,7 +173,14 @@ std::string counter_text(const JobResult& a, const JobResult& b, std::size_t mos
   if (facts.size() > most) facts.resize(most);
   std::vector<std::string> texts;
   for (const Fact& fact : facts) texts.push_back(fact.text);
-  return join(texts, ", ");
+  return join(texts, " and ");
+}
+
+std::string contrast_text(const VariantResult& other, const VariantResult& told) {
+  const std::string facts = counter_text(told.result, other.result, 2);
+  return cat(told.name, ' ', facts.empty() ? "has no counter that explains the difference" : facts,
+             "; ", other.name, " is bound by ", bound_text(other.result), ", ", told.name, " by ",
+             bound_text(told.result));
 }
 
 std::string cause_of(const Entry& entry) {

@@ -10,7 +10,8 @@ namespace krait::study {
 
 std::string ratio_text(double ratio) {
   if (ratio >= 9.995) return fmt::format("{:.0f}x", ratio);
-  return ratio >= 0.0995 ? fmt::format("{:.2f}x", ratio) : fmt::format("{:.2g}x", ratio);
+  if (ratio >= 0.0995 || !(ratio > 0)) return fmt::format("{:.2f}x", ratio);
+  return fmt::format("1/{:.0f}", 1 / ratio);  // 0.033x says less than 1/30
 }
 
 std::string percent_text(double share) {
