@@ -1,5 +1,7 @@
 #include "krait/kernels/scan/scan.hpp"
 
+#include <algorithm>
+
 #include "krait/base/error.hpp"
 #include "krait/base/text.hpp"
 
@@ -34,11 +36,12 @@ ScanMatrix declare_matrix(KernelBuilder& kb, const Problem& problem, const std::
   if (given.size() != 4)
     return {declare(kb, problem, name, {io.batch, io.d_state, io.length}), false};
   const std::int64_t groups = given[1];
-  if (groups < 1 || io.d_inner % groups != 0 || (io.groups != 1 && io.groups != groups))
+  const bool agree = groups == 1 || io.groups == 1 || groups == io.groups;
+  if (groups < 1 || io.d_inner % groups != 0 || !agree)
     throw UserError(Report{cat("the groups of ", name, " do not fit"), kWhere,
                            cat(groups, " groups, d_inner ", io.d_inner),
-                           "B and C need one number of groups that divides d_inner"});
-  io.groups = groups;
+                           "B and C need one number of groups that divides d_inner, or one group"});
+  io.groups = std::max(io.groups, groups);
   return {declare(kb, problem, name, {io.batch, groups, io.d_state, io.length}), false};
 }
 
@@ -46,8 +49,10 @@ ScanMatrix declare_matrix(KernelBuilder& kb, const Problem& problem, const std::
 
 Ref ScanIo::states(const ScanMatrix& m, const Affine& batch_index, const Affine& group,
                    std::int64_t s, std::int64_t count, const Affine& t, std::int64_t n) const {
-  const Affine start = m.tensor.shape().size() == 4
-                           ? m.tensor.at({batch_index, group, Affine(s), t})
+  const Shape& shape = m.tensor.shape();
+  const bool shared = shape.size() == 4 && shape[1] == 1;  // one group for all that the other has
+  const Affine start = shape.size() == 4
+                           ? m.tensor.at({batch_index, shared ? Affine(0) : group, Affine(s), t})
                            : m.tensor.at({batch_index, Affine(s), t});
   return m.tensor.view(start, length, count, {{1, n}});
 }

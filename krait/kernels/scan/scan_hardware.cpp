@@ -224,9 +224,13 @@ class Hardware {
                   bool very_first) {
     const TileIndex after{from.group + Affine(1), 0};
     const TileIndex before{from.group - Affine(1), kTilesTogether - 1};
+    // A lone tile of one block begins the next group's first tile within that block: its loads come
+    // first. (Such a group is the very first one; no tile before it still needs the slots.)
+    const bool early = count == 1 && blocks_.size() == 1;
+    if (early && count_next > 0) prepare(after, count_next);
     tile(from, count > 1 ? from.plus(1) : after, count > 1 || count_next > 0, [&] {
       if (!very_first) finish(before);
-      if (count_next > 0) prepare(after, count_next);
+      if (!early && count_next > 0) prepare(after, count_next);
     });
     kb_.loop(count - 2, [&](const Affine& step) {
       tile(from.plus(step + Affine(1)), from.plus(step + Affine(2)), true,
