@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "krait/base/error.hpp"
 #include "krait/base/text.hpp"
@@ -144,9 +143,13 @@ class Parser {
   }
 
   void param() {
-    expect(words_.size() >= 4 && words_[2] == "=", "param NAME = VALUE");
+    // The value is the rest of the line as it stands, spaces included.
+    const auto equals = line_.find(" = ");
+    expect(words_.size() >= 3 && words_[2] == "=" && equals != std::string::npos &&
+               equals + 3 < line_.size(),
+           "param NAME = VALUE");
     expect_name(words_[1]);
-    const std::string value = join(std::span(words_).subspan(3), " ");
+    const std::string value = line_.substr(equals + 3);
     if (!program_.params.emplace(words_[1], value).second)
       fail(cat("parameter '", words_[1], "' is given twice"), "remove one");
   }
