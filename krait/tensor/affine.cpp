@@ -78,11 +78,11 @@ bool read_affine(Reader& reader, Affine& out) {
     std::uint16_t loop = 0;
     if (!reader.loop(loop)) {  // "N*((...) mod ...)": the caller's rotation
       reader = before;
-      return true;
+      return small(out);
     }
     out = out + Affine::index(loop) * value;
   } while (reader.take("+"));
-  return true;
+  return small(out);
 }
 
 }  // namespace

@@ -50,5 +50,14 @@ TEST(Offset, TextParsesBack) {
     EXPECT_FALSE(parse_offset(bad)) << bad;
 }
 
+// What is accepted must print to a text that is accepted: sums count, not only the numbers written.
+TEST(Offset, SumsBeyondAnyMemoryAreRefused) {
+  EXPECT_TRUE(parse_offset("281474976710656"));
+  for (const char* bad :
+       {"281474976710656 + 1", "281474976710656*i0 + 1*i0", "281474976710656 + 1 + 4*((0) mod 2)",
+        "0 + 4*((281474976710656 + 281474976710656) mod 2)"})
+    EXPECT_FALSE(parse_offset(bad)) << bad;
+}
+
 }  // namespace
 }  // namespace krait
