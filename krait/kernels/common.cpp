@@ -3,8 +3,7 @@
 namespace krait::kernels {
 
 Ref shifted_identity(KernelBuilder& kb, DType dtype, std::int64_t shift) {
-  const Ref out =
-      kb.sbuf(shift == 0 ? "identity" : "shift" + std::to_string(shift), dtype, 128, {128});
+  Ref out = kb.sbuf(shift == 0 ? "identity" : "shift" + std::to_string(shift), dtype, 128, {128});
   isa::IotaPattern pattern;  // column - row - shift
   pattern.offset = static_cast<std::int32_t>(-shift);
   pattern.multiplier = -1;

@@ -25,7 +25,7 @@ bool supported(DType dtype) {
 
 }  // namespace
 
-void CallCheck::fail(std::string_view input, std::string what, std::string fix) const {
+void CallCheck::fail(std::string_view input, std::string_view what, std::string fix) const {
   const auto found = problem_.inputs.find(input);
   std::string got;
   if (found != problem_.inputs.end())

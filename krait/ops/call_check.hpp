@@ -29,7 +29,7 @@ class CallCheck {
                     std::string_view name) const;
   /// A descriptive attribute, if given, has this value.
   void describes(std::string_view attribute, const Attr& tensors_say) const;
-  [[noreturn]] void fail(std::string_view input, std::string what, std::string fix) const;
+  [[noreturn]] void fail(std::string_view input, std::string_view what, std::string fix) const;
 
  private:
   const Operator& op_;

@@ -16,6 +16,7 @@
 
 #include "krait/base/file.hpp"
 #include "krait/base/sha256.hpp"
+#include "krait/base/text.hpp"
 #include "krait/tensor/safetensors.hpp"
 
 namespace krait {
@@ -82,8 +83,9 @@ TEST(Golden, IndexSidecarsAndDataFilesNameTheSameCases) {
   std::set<std::string> indexed;
   for (const json& row : index()) {
     const std::string group = row.at("group"), name = row.at("name");
-    EXPECT_TRUE(indexed.insert(group + "/" + name).second) << group << "/" << name << " twice";
-    EXPECT_EQ(row.at("file"), group + "/" + name + ".safetensors");
+    const std::string label = cat(group, '/', name);
+    EXPECT_TRUE(indexed.insert(label).second) << label << " twice";
+    EXPECT_EQ(row.at("file"), label + ".safetensors");
   }
   EXPECT_EQ(indexed.size(), 13u);
   EXPECT_EQ(indexed, files_with(".safetensors"));

@@ -39,7 +39,7 @@ RmsnormIo declare_rmsnorm(KernelBuilder& kb, const Problem& problem) {
 }
 
 Ref eps_tile(KernelBuilder& kb, const RmsnormIo& io) {
-  const Ref eps = kb.sbuf("eps", DType::kF32, 128, {1});
+  Ref eps = kb.sbuf("eps", DType::kF32, 128, {1});
   kb.emit(isa::Memset{.dst = eps, .value = static_cast<float>(io.eps)});
   return eps;
 }

@@ -20,7 +20,7 @@ struct Fused {
   // The weight on all partitions: one row load, then a product with a column of ones (TensorE is
   // idle).
   Ref broadcast_weight(const Ref& ones) {
-    const Ref weight = kb.sbuf("weight", DType::kF32, 128, {io.width});
+    Ref weight = kb.sbuf("weight", DType::kF32, 128, {io.width});
     kb.scope([&] {
       const Ref row = kb.sbuf("weight_row", DType::kF32, 1, {io.width});
       load(kb, row, io.weight_rows(1, 0, io.width));

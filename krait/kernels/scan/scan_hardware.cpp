@@ -86,13 +86,13 @@ class Hardware {
   void span(const Span& s) {
     s_ = s;
     const auto matrix = [&](const char* name, const Hbm& x, const Affine& start) {
-      const Ref out = kb_.sbuf(name, DType::kF32, s.partitions, {s.tiles, io_.d_state});
+      Ref out = kb_.sbuf(name, DType::kF32, s.partitions, {s.tiles, io_.d_state});
       if (x.present()) load(kb_, out.merge(0), rows_view(x, start));
       return out;
     };
     const auto column = [&](const char* name, const Hbm& x) {
       if (!x.present()) return Ref{};
-      const Ref out = kb_.sbuf(name, DType::kF32, s.partitions, {s.tiles, 1});
+      Ref out = kb_.sbuf(name, DType::kF32, s.partitions, {s.tiles, 1});
       load(kb_, out.merge(0), x.view(s.first, s.tiles, s.partitions, {{1, s.tiles}}));
       return out;
     };

@@ -82,7 +82,7 @@ class LogDepth {
     e_ = e, p_ = p;
     const auto column = [&](const char* name, const Hbm& x) {
       if (!x.present()) return Ref{};
-      const Ref out = kb_.sbuf(name, DType::kF32, p, {1}, 2);
+      Ref out = kb_.sbuf(name, DType::kF32, p, {1}, 2);
       load(kb_, out, ScanIo::per_channel(x, e, p));
       return out;
     };
@@ -128,7 +128,7 @@ class LogDepth {
 
   // [rows, columns] -> [columns, rows] through PSUM.
   Ref transposed(const char* name, const Ref& x) {
-    const Ref out = kb_.sbuf(name, DType::kF32, x.free_size(), {x.partitions()}, 2);
+    Ref out = kb_.sbuf(name, DType::kF32, x.free_size(), {x.partitions()}, 2);
     kb_.scope([&] {
       const Ref bank = kb_.psum(name, DType::kF32, x.free_size(), {x.partitions()});
       kb_.emit(isa::NcTranspose{.dst = bank, .src = x});
@@ -208,7 +208,7 @@ class LogDepth {
     return on_tokens(row.merge(0));
   }
   Ref on_tokens(const Ref& row) {
-    const Ref bank = kb_.psum("row_spread", DType::kF32, n_, {row.free_size()});
+    Ref bank = kb_.psum("row_spread", DType::kF32, n_, {row.free_size()});
     kb_.emit(isa::NcMatmul{
         .dst = bank, .stationary = ones_.cols(0, n_), .moving = row, .onezero = true});
     return bank;
@@ -221,7 +221,7 @@ class LogDepth {
 
   // dst (PSUM) = x shifted down by the round's distance, zeros above.
   Ref shifted(const Round& round, const char* name, const Ref& x, std::int64_t width) {
-    const Ref bank = kb_.psum(name, DType::kF32, n_, {width});
+    Ref bank = kb_.psum(name, DType::kF32, n_, {width});
     Ref moving = x;
     if (shift_dtype_ != DType::kF32) {
       moving = kb_.sbuf("narrow", shift_dtype_, n_, {width}, 2);

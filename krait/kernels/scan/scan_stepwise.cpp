@@ -113,13 +113,13 @@ class Stepwise {
 
   void load_parameters() {
     const auto matrix = [&](const char* name, const Hbm& x) {
-      const Ref out = kb_.sbuf(name, DType::kF32, p_, {tiles_, states_.count});
+      Ref out = kb_.sbuf(name, DType::kF32, p_, {tiles_, states_.count});
       load(kb_, out, matrix_view(x));
       return out;
     };
     const auto column = [&](const char* name, const Hbm& x) {
       if (!x.present()) return Ref{};
-      const Ref out = kb_.sbuf(name, DType::kF32, p_, {tiles_, 1});
+      Ref out = kb_.sbuf(name, DType::kF32, p_, {tiles_, 1});
       load(kb_, out, x.view(channel(start_), 1, p_, {{128, tiles_}, {1, 1}}));
       return out;
     };
