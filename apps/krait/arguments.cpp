@@ -36,15 +36,16 @@ long times_given(const std::string& option, const std::vector<std::string>& word
   });
 }
 
-/// CLI11 reports a second value and a missing one as the same kind of error.
+/// CLI11 reports a second value, a missing one and a flag's value in texts of its own: "--trace: 1
+/// required TEXT missing", "json was given a disallowed flag override".
 [[noreturn]] void wrong_count(const Command& command, const CLI::App& app,
                               const std::vector<std::string>& words, const std::string& message) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_lnames().empty()) continue;
-    const std::string name = "--" + option->get_lnames().front();
+    const std::string bare = option->get_lnames().front(), name = "--" + bare;
+    if (message.starts_with(bare + " ") && option->get_items_expected_max() == 0)
+      fail(command, cat(name, " takes no value"), cat("write ", name, " alone"));
     if (!message.starts_with(name + ":")) continue;
-    const bool flag = option->get_items_expected_max() == 0;
-    if (flag) fail(command, cat(name, " takes no value"), cat("write ", name, " alone"));
     if (times_given(name, words) > 1)
       fail(command, cat(name, " is given more than once"), "keep one of them");
     fail(command, cat(name, " needs a value"), example(command));

@@ -31,7 +31,7 @@ constexpr std::array kCommands{
             " --attrs tests/golden/selective_scan/ss_full_n16.json --out y.safetensors",
             declare_op},
     Command{"jobs", "the job database: lists, shows, reruns, exports and imports jobs",
-            "krait jobs list\nkrait jobs rerun 12\nkrait jobs export jobs.json", declare_jobs},
+            "krait jobs list\nkrait jobs rerun 1\nkrait jobs export jobs.json", declare_jobs},
     Command{"kernels", "lists the device kernels, or the parameters of one",
             "krait kernels scan_hardware", declare_kernels},
     Command{"machines", "lists the machines, or the values of one with their sources",

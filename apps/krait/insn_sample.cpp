@@ -33,7 +33,7 @@ std::vector<Tile> candidates(std::int64_t n) {
                         make_tile(Space::kHbm, n), make_tile(Space::kSbuf, isa::kPartitions),
                         make_tile(Space::kSbuf, 1)};
   out.push_back(out.front());
-  out.back().dtype = DType::kI32;  // predicates
+  out.back().dtype = DType::kU32;  // predicates
   if (n <= isa::kPartitions)       // the result of a transpose
     out.push_back(make_tile(Space::kPsum, isa::kPartitions, static_cast<int>(n)));
   return out;
