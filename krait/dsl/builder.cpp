@@ -154,7 +154,8 @@ void KernelBuilder::check_shape(isa::Space space, const std::string& name, std::
   if (rotate < 1)
     refuse("a pool needs at least one buffer", got, "use rotate = 1 for a single buffer");
   constexpr std::int64_t kMost = std::int64_t{1} << 40;  // keeps the products below in range
-  std::int64_t elements = std::min(rotate, kMost);
+  if (rotate > kMost) out_of_space(space, name, kMost);
+  std::int64_t elements = rotate;
   for (const std::int64_t count : free) {
     if (count < 1)
       refuse("an on-chip buffer needs elements in every dimension", got, "leave empty tiles out");

@@ -34,6 +34,14 @@ Reach reach(const Program& program, const Tile& t) {
   return {low, high};
 }
 
+// Bytes behind the last element of an on-chip buffer: they fill its last grain, and belong to no
+// tile.
+std::int64_t padding(const Buffer& b) {
+  if (b.space == isa::Space::kHbm || b.shape.size() != 2) return 0;
+  return std::max<std::int64_t>(0,
+                                b.bytes - b.shape[1] * static_cast<std::int64_t>(size_of(b.dtype)));
+}
+
 // True if the tile lies in one bank at every iteration. Shifts by whole banks do not matter. The
 // others either all stay in the bank, or are multiples of a divisor g of the bank: a tile that
 // stays between two multiples of g never crosses the bank's end.
@@ -191,7 +199,8 @@ std::vector<Violation> verify_tile(const Program& program, std::string_view fiel
   const Buffer& buffer = program.buffers[tile.buffer];
   const Reach r = reach(program, tile);
   const std::int64_t begin = tile.in_hbm() ? 0 : buffer.address;
-  const std::int64_t end = begin + buffer.bytes * (tile.in_hbm() ? 1 : buffer.rotations);
+  const std::int64_t end =
+      begin + buffer.bytes * (tile.in_hbm() ? 1 : buffer.rotations) - padding(buffer);
   if (buffer.space != tile.space || r.low < begin || r.high > end)
     out.push_back(
         {"bounds", cat(field, " reaches outside buffer ", buffer.name),

@@ -47,6 +47,16 @@ TEST(Verify, TilesStayInTheirBuffer) {
   EXPECT_THAT(of("sbuf.2[0+128]@2048:f32{1*1}"), ElementsAre("bounds")) << "another memory";
 }
 
+// A buffer takes whole grains of 64 bytes; the rest of the last one is out of bounds all the same.
+TEST(Verify, PaddingIsOutsideTheBuffer) {
+  const auto fill = [](const std::string& tile) {
+    return rules(parse(cat("program p machine trn2\nbuffer 0 sbuf internal s f32 [128, 8] @64 x2\n",
+                           "loop i0 4 {\nmemset dst=", tile, "\n}\nend\n")));
+  };
+  EXPECT_THAT(fill("sbuf.0[0+1]@(64 + 64*((0 + 1*i0) mod 2)):f32{8*1}"), IsEmpty());
+  EXPECT_THAT(fill("sbuf.0[0+1]@(64 + 64*((0 + 1*i0) mod 2)):f32{9*1}"), ElementsAre("bounds"));
+}
+
 TEST(Verify, TilesOfHbmSweepTheirRows) {
   const auto load = [](const std::string& src) {
     return rules(program("dma_copy dst=sbuf.1[0+4]@64:f32{16*1} src=" + src));
