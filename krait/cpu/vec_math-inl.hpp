@@ -2,9 +2,10 @@
 // once for every instruction set).
 //
 // Polynomials are minimax fits by the Remez exchange, in relative error of the function:
-//   2^r       on [-1/2, 1/2]: degree 5 with constant term 1, 9.2e-8     (so 2^0 is exactly 1)
+//   2^r       on [0, 1]: constant term 1 (so 2^0 is exactly 1); degree 5: 8.3e-8, degree 6: 2.0e-9
+//   2^r       on [-1/2, 1/2]: degree 5 with constant term 1, 9.2e-8
 //   e^r       on [-ln2/2, ln2/2]: degree 6 with terms 1 + r, 3.1e-9
-//   atanh(s)  on [0, 1/3]: s + s^3 P(s^2), P of degree 3, 4.6e-9
+//   log1p(w)  on [0, 1]: w P(w), P of degree 8 with constant term 1, 3.3e-8
 // On SCALAR and SSE4 MulAdd rounds twice, so the last bits differ there from AVX2 and AVX3; AVX3
 // scales by vscalefps, which keeps results below 2^-126 where the others give 0.
 
@@ -56,34 +57,51 @@ HWY_INLINE V scale_by_power(D d, V p, V n) {
 }
 
 #if HWY_TARGET <= HWY_AVX3
-// clang-format off
-alignas(64) inline constexpr float kPowersOfTwo[32] = {  // 2^(k/32)
-    1.0F, 1.0218972F, 1.04427373F, 1.06714046F, 1.09050775F, 1.1143868F,
-    1.13878858F, 1.1637249F, 1.18920708F, 1.21524739F, 1.24185777F, 1.26905096F,
-    1.29683959F, 1.32523668F, 1.35425556F, 1.38390994F, 1.41421354F, 1.44518077F,
-    1.47682619F, 1.50916445F, 1.54221082F, 1.5759809F, 1.61049032F, 1.64575553F,
-    1.68179286F, 1.71861935F, 1.75625217F, 1.79470909F, 1.8340081F, 1.87416768F,
-    1.91520655F, 1.95714414F,
-};
-// clang-format on
+/// m - floor(m), in [0, 1]; 0 for infinite m. One instruction; vscalefps takes the floor itself.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V above_floor(D /*d*/, V m) {
+  constexpr int kFloorQuiet = 0x09;  // no fraction bits kept, round down, no inexact exception
+  return V{_mm512_reduce_ps(m.raw, kFloorQuiet)};
+}
 
-/// 2^m = 2^floor(n) * 2^(k/32) * 2^r with n = m rounded to a multiple of 1/32, k = 32 n mod 32 and
-/// |r| <= 1/64. Two multiply-adds and a two-register permute instead of five multiply-adds: the
-/// scan is bound by the multiply-add pipes, and this took 8 % off its time. Adding 1.5 * 2^18
-/// leaves k in the low five bits, all that vpermt2ps reads. Beyond |m| = 2^17 those bits are wrong
-/// and do not matter: the scaling gives 0 or inf.
+/// 2^m, relative error 2.4e-7. Seven instructions on two ports; nearest rounding needs eight, and a
+/// table of 32 powers of two (add, subtract twice, permute, two steps, product, scale) also eight,
+/// of which the permute has one port.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp2_fast(D d, V m) {
-  const V magic = hn::Set(d, 393216.0F);
-  const V shifted = hn::Add(m, magic);
-  const V n = hn::Sub(shifted, magic);
-  const V r = hn::Sub(m, n);
-  const V table{_mm512_permutex2var_ps(hn::Load(d, kPowersOfTwo).raw,
-                                       _mm512_castps_si512(shifted.raw),
-                                       hn::Load(d, kPowersOfTwo + 16).raw)};
-  V p = hn::MulAdd(hn::Set(d, 0.240226497F), r, hn::Set(d, 0.69315733F));
+  const V r = above_floor(d, m);
+  V p = hn::MulAdd(hn::Set(d, 0.001867130738F), r, hn::Set(d, 0.009017028598F));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.05579991467F));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.2401644496F));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.6931513119F));
   p = hn::MulAdd(p, r, hn::Set(d, 1.0F));
-  return scale_by_power(d, hn::Mul(p, table), n);
+  return scale_by_power(d, p, m);
+}
+
+/// e^-|x|, relative error 1.2e-7 where it is at least 2^-126.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp_minus_abs(D d, V x) {
+  // Below, the result is 0; the clamp keeps the second part of the product small.
+  x = at_least(d, -110, hn::Or(x, hn::SignBit(d)));
+  const V log2e = hn::Set(d, 1.44269502F);
+  const V m = hn::Mul(x, log2e);
+  const V low = hn::MulAdd(x, hn::Set(d, 1.92596303e-8F), hn::MulSub(x, log2e, m));
+  const V r = hn::Add(above_floor(d, m), low);
+  V p = hn::MulAdd(hn::Set(d, 0.0002161291754F), r, hn::Set(d, 0.001246784563F));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.009675451663F));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.05548528057F));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.2402293056F));
+  p = hn::MulAdd(p, r, hn::Set(d, 0.6931470444F));
+  p = hn::MulAdd(p, r, hn::Set(d, 1.0F));
+  return scale_by_power(d, p, m);
+}
+
+/// 1 / x for 1 <= x <= 2, relative error 1.2e-7: a 14-bit estimate and one Newton step. vdivps
+/// holds one port for 16 cycles.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V reciprocal(D d, V x) {
+  const V q = hn::ApproximateReciprocal(x);
+  return hn::MulAdd(q, hn::NegMulAdd(x, q, hn::Set(d, 1.0F)), q);
 }
 #else
 /// 2^m, relative error 2.4e-7. For decays, whose exponent dt * A * log2(e) is one product.
@@ -98,13 +116,13 @@ HWY_INLINE V exp2_fast(D d, V m) {
   p = hn::MulAdd(p, r, hn::Set(d, 1.0F));
   return scale_by_power(d, p, n);
 }
-#endif
 
-/// e^x, relative error 1.2e-7 for |x| < 87: the argument is reduced with a two-part ln 2.
+/// e^-|x|, relative error 1.2e-7 where it is at least 2^-126: the argument is reduced with a
+/// two-part ln 2.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V exp_accurate(D d, V x) {
-  // Outside, the result is 0 or inf anyway; the clamp keeps n * ln 2 exact and inf - inf away.
-  x = at_most(d, 110, at_least(d, -110, x));
+HWY_INLINE V exp_minus_abs(D d, V x) {
+  // Below, the result is 0; the clamp keeps n * ln 2 exact.
+  x = at_least(d, -110, hn::Neg(hn::Abs(x)));
   const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504089F)));
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375F), x);  // exact: 10 bits of ln 2
   r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4F), r);
@@ -116,25 +134,36 @@ HWY_INLINE V exp_accurate(D d, V x) {
   return scale_by_power(d, hn::Add(p, hn::Set(d, 1.0F)), n);
 }
 
-/// log1p(e^x) for x <= 20, else x; relative error about 3e-7 also for very negative x:
-///   max(x, 0) + log1p(e^-|x|),   log1p(w) = 2 atanh(w / (w + 2))
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V reciprocal(D d, V x) {
+  return hn::Div(hn::Set(d, 1.0F), x);
+}
+#endif
+
+/// log1p(e^x), relative error 3e-7 also for very negative x: max(x, 0) + log1p(e^-|x|). Beyond
+/// x = 20 the second part is below half an ulp of x, so the result is x, as the definition asks.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V softplus(D d, V x) {
-  const V w = exp_accurate(d, hn::Neg(hn::Abs(x)));
-  const V s = hn::Div(w, hn::Add(w, hn::Set(d, 2.0F)));
-  const V q = hn::Mul(s, s);
-  V p = hn::MulAdd(hn::Set(d, 0.140122294F), q, hn::Set(d, 0.139995706F));
-  p = hn::MulAdd(p, q, hn::Set(d, 0.200108495F));
-  p = hn::MulAdd(p, q, hn::Set(d, 0.333332066F));
-  const V atanh = hn::MulAdd(hn::Mul(s, q), p, s);
-  const V sum = hn::Add(at_least(d, 0, x), hn::Add(atanh, atanh));
-  return hn::IfThenElse(hn::Gt(x, hn::Set(d, 20.0F)), x, sum);
+  const V w = exp_minus_abs(d, x);
+  V p = hn::MulAdd(hn::Set(d, 0.005364829596F), w, hn::Set(d, -0.03006581202F));
+  p = hn::MulAdd(p, w, hn::Set(d, 0.07920456554F));
+  p = hn::MulAdd(p, w, hn::Set(d, -0.1375380473F));
+  p = hn::MulAdd(p, w, hn::Set(d, 0.1915365603F));
+  p = hn::MulAdd(p, w, hn::Set(d, -0.2485716396F));
+  p = hn::MulAdd(p, w, hn::Set(d, 0.3332132266F));
+  p = hn::MulAdd(p, w, hn::Set(d, -0.4999964797F));
+  p = hn::MulAdd(p, w, hn::Set(d, 1.0F));
+  return hn::MulAdd(p, w, at_least(d, 0, x));
 }
 
-/// x / (1 + e^-x); -0 once e^-x overflows.
+/// x / (1 + e^-x); below 0 as x e^x / (e^x + 1), so that nothing overflows: -0 once e^x is 0.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V silu(D d, V x) {
-  return hn::Div(x, hn::Add(hn::Set(d, 1.0F), exp_accurate(d, hn::Neg(x))));
+  const V one = hn::Set(d, 1.0F);
+  const V w = exp_minus_abs(d, x);
+  const V gate =
+      hn::Mul(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), w, one), reciprocal(d, hn::Add(one, w)));
+  return hn::Mul(x, gate);
 }
 
 }  // namespace krait::HWY_NAMESPACE
