@@ -1,6 +1,7 @@
 #include "krait/study/archive.hpp"
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -193,6 +194,27 @@ std::vector<JobRow> read_times(const Reader& file) {
   return rows;
 }
 
+/// A file that tells one job twice contradicts itself, or was put together by hand.
+void require_unique(const std::vector<JobRow>& rows, const Reader& file) {
+  std::set<std::string> seen;
+  for (const JobRow& row : rows)
+    if (!seen.insert(row.key).second)
+      file.fail("a job is given twice",
+                cat(label(row.spec.op, row.spec.shape), ", ", variant_label(row.spec)));
+}
+
+/// The newest finished job of each key, in their order: what one archive can hold.
+std::vector<const JobRow*> newest_of(std::span<const JobRow> jobs) {
+  std::map<std::string, const JobRow*> newest;
+  for (const JobRow& job : jobs)
+    if (job.status != JobStatus::kPending) newest[job.key] = &job;
+  std::vector<const JobRow*> out;
+  for (const JobRow& job : jobs)
+    if (const auto found = newest.find(job.key); found != newest.end() && found->second == &job)
+      out.push_back(&job);
+  return out;
+}
+
 std::vector<JobRow> read_archive(const std::filesystem::path& path) {
   const Json json = Json::parse(read_file(path), nullptr, false);
   if (json.is_discarded())
@@ -205,7 +227,9 @@ std::vector<JobRow> read_archive(const std::filesystem::path& path) {
   if (const auto version = file.get<std::int64_t>("format_version"); version != kFormatVersion)
     file.fail("unknown version of the format",
               cat(version, "; this program knows ", kFormatVersion));
-  return format == kJobsFormat ? read_jobs(file) : read_times(file);
+  std::vector<JobRow> rows = format == kJobsFormat ? read_jobs(file) : read_times(file);
+  require_unique(rows, file);
+  return rows;
 }
 
 Rerun compare_times(const JobRow& job, const JobResult& stored, JobResult fresh) {
@@ -246,8 +270,7 @@ std::string archive_json(std::span<const JobRow> jobs) {
   out["commit"] = build_commit();
   out["tables"] = tables_json(jobs);
   out["jobs"] = Json::array();
-  for (const JobRow& job : jobs)
-    if (job.status != JobStatus::kPending) out["jobs"].push_back(Json::parse(job_json(job)));
+  for (const JobRow* job : newest_of(jobs)) out["jobs"].push_back(Json::parse(job_json(*job)));
   return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -100,7 +100,7 @@ class Killed(unittest.TestCase):
 
     def test_at_random_moments(self):
         rng = random.Random(7)
-        for i in range(8):
+        for i in range(6):
             # Half of them early, where the file, its tables and the session are made.
             seconds = rng.uniform(0, self.seconds if i % 2 else 0.05)
             with self.subTest(index=i):

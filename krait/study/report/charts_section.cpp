@@ -183,9 +183,9 @@ std::string charts_section(const Map& map) {
   std::string out =
       "<section id=\"charts\">\n<h2>Speed-ups</h2>\n<p>Over the baseline, logarithmic; bars to the "
       "right "
-      "of 1x are faster. Full bars are measured, hatched ones predicted. The tiles above hold the "
-      "same "
-      "figures.</p>\n<div class=\"figures\">\n";
+      "of 1x are faster. Full bars are measured, hatched ones predicted. The entries below hold "
+      "the "
+      "same figures.</p>\n<div class=\"figures\">\n";
   for (std::size_t i = 0; i < shapes.first.size(); ++i)
     out += figure("speedup", i, escape(shapes.first[i]));
   for (std::size_t i = 0; i < shapes.swept.size(); ++i)

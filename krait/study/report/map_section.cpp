@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "krait/base/text.hpp"
@@ -56,10 +57,14 @@ std::string tile(const Entry& e, std::size_t index) {
   return out + "</p>\n</article>\n";
 }
 
+std::string column_of(const Entry& e) {
+  return cat(e.machine, e.measured ? " (measured)" : "");
+}
+
 std::string machines_row(const Map& map, std::vector<std::string>& machines) {
   std::string out;
   for (const Entry& e : map.entries) {
-    const std::string column = cat(e.machine, e.measured ? " (measured)" : "");
+    const std::string column = column_of(e);
     if (std::find(machines.begin(), machines.end(), column) != machines.end()) continue;
     machines.push_back(column);
     out += cat("<th scope=\"col\">", escape(e.machine), "<br><i>", origin(e), "</i></th>");
@@ -67,7 +72,21 @@ std::string machines_row(const Map& map, std::vector<std::string>& machines) {
   return out;
 }
 
-/// Rows of shapes, columns of machines: the whole map at a glance once there are many shapes.
+/// How strong a cell's colour is, 0 to 1: a factor of 8 either way is full.
+double strength(const Entry& e) {
+  return e.factor ? std::min(1.0, std::abs(std::log(*e.factor)) / std::log(8.0)) : 0.5;
+}
+
+std::string heat_cell(const Entry& e, std::size_t index) {
+  const std::string word(e.verdict ? name(*e.verdict) : "no verdict");
+  return cat("<td class=\"", verdict_class(e), ' ', origin(e),
+             "\" style=\"--strength:", percent_text(0.1 + 0.3 * strength(e)),
+             "\"><a href=\"#entry-", index, "\"><b>", sign(e), ' ',
+             e.factor ? ratio_text(*e.factor) : word, "</b>",
+             e.factor ? cat("<span>", word, "</span>") : std::string(), "</a></td>");
+}
+
+/// Rows of shapes, columns of machines: the whole map at a glance.
 std::string heat_table(const Map& map) {
   std::vector<std::string> columns;
   std::string out =
@@ -77,14 +96,9 @@ std::string heat_table(const Map& map) {
     out += cat("<tr><th scope=\"row\">", escape(title), "</th>");
     for (const std::string& column : columns) {
       std::string cell = "<td></td>";
-      for (std::size_t i = 0; i < map.entries.size(); ++i) {
-        const Entry& e = map.entries[i];
-        if (e.title() != title || cat(e.machine, e.measured ? " (measured)" : "") != column)
-          continue;
-        cell = cat("<td class=\"", verdict_class(e), ' ', origin(e), "\"><a href=\"#entry-", i,
-                   "\">", sign(e), ' ',
-                   e.factor ? ratio_text(*e.factor) : std::string(verdict_class(e)), "</a></td>");
-      }
+      for (std::size_t i = 0; i < map.entries.size(); ++i)
+        if (map.entries[i].title() == title && column_of(map.entries[i]) == column)
+          cell = heat_cell(map.entries[i], i);
       out += cell;
     }
     out += "</tr>\n";
@@ -144,15 +158,21 @@ std::string header_section(const Map& map) {
       fact("run", s.started), fact("krait", s.version), fact("commit", s.commit),
       fact("this CPU", s.cpu), fact("machine tables", tables_text(map)),
       "</dl>\n<nav><a href=\"#map\">Map</a> <a href=\"#charts\">Speed-ups and rooflines</a> "
-      "<a href=\"#engines\">Engines</a> <a href=\"#published\">Published</a> <a "
-      "href=\"#jobs\">Jobs</a></nav>\n</header>\n");
+      "<a href=\"#published\">Published</a> <a href=\"#entries\">Entries</a> <a "
+      "href=\"#engines\">Engines</a> <a href=\"#jobs\">Jobs</a></nav>\n</header>\n");
 }
 
 std::string map_section(const Map& map) {
-  std::string out = cat("<section id=\"map\">\n<h2>The map</h2>\n", kLegend);
-  const std::vector<std::string> all = titles(map);
-  if (all.size() > 3) out += heat_table(map);
-  for (const std::string& title : all) {
+  return cat(
+      "<section id=\"map\">\n<h2>The map</h2>\n<p>How many times faster the best "
+      "hand-written kernel is than the baseline. Each cell leads to its times, its cause and "
+      "its jobs.</p>\n",
+      kLegend, heat_table(map), "</section>\n");
+}
+
+std::string entries_section(const Map& map) {
+  std::string out = "<section id=\"entries\">\n<h2>Entries and their causes</h2>\n";
+  for (const std::string& title : titles(map)) {
     out += cat("<h3>", escape(title), " <small>alone</small></h3>\n<div class=\"tiles\">\n");
     for (std::size_t i = 0; i < map.entries.size(); ++i)
       if (map.entries[i].title() == title) out += tile(map.entries[i], i);

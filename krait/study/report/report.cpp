@@ -62,8 +62,9 @@ std::string report_html(const Map& map) {
   out += "<main>\n";
   out += map_section(map);
   out += charts_section(map);
-  out += engines_section(map);
   out += published_section(map);
+  out += entries_section(map);
+  out += engines_section(map);
   out += jobs_section(map);
   out += "</main>\n";
   out +=

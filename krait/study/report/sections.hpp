@@ -19,6 +19,7 @@ namespace krait::study::report {
 
 [[nodiscard]] std::string header_section(const Map& map);
 [[nodiscard]] std::string map_section(const Map& map);
+[[nodiscard]] std::string entries_section(const Map& map);
 [[nodiscard]] std::string charts_section(const Map& map);
 [[nodiscard]] std::string engines_section(const Map& map);
 [[nodiscard]] std::string published_section(const Map& map);
