@@ -66,6 +66,10 @@ bool costs_differ(const Plan& plan, const MachineSpec& changed) {
   });
 }
 
+std::string shown_unit(const ValueRow& row) {
+  return row.unit == "1" || row.unit == "flag" ? "" : cat(" ", row.unit);
+}
+
 }  // namespace
 
 std::vector<std::string> assumed_values(const Plan& plan, const MachineSpec& machine) {
@@ -75,7 +79,7 @@ std::vector<std::string> assumed_values(const Plan& plan, const MachineSpec& mac
     const std::size_t here = index++;
     if (row.source.evidence != Evidence::kAssumed) continue;
     if (time_core_reads(plan, row.name) || costs_differ(plan, with_another_value(machine, here)))
-      out.push_back(cat(row.name, " = ", row.text, " ", row.unit, " (", row.source.text, ")"));
+      out.push_back(cat(row.name, " = ", row.text, shown_unit(row), " (", row.source.text, ")"));
   }
   return out;
 }
