@@ -21,13 +21,13 @@ struct MachineLimits {
 
 /// Short samples and many: on a shared machine some of them run undisturbed.
 struct LimitProbe {
-  double sample_seconds = 0.004;                    ///< least time of one sample
-  int samples = 40;                                 ///< of which the best counts
-  std::size_t read_bytes = std::size_t{256} << 20;  ///< read probe's buffer; allocated and touched
+  double sample_seconds = 0.004;                  ///< least time of one sample
+  int samples = 40;                               ///< of which the best counts
+  std::size_t read_bytes = std::size_t{1} << 30;  ///< read probe's buffer: beyond a 260 MiB L3
 };
 
-/// Measures the limits with the pool's threads; about half a second, most of it first touch of
-/// memory.
+/// Measures the limits with the pool's threads; a few seconds, most of it first
+/// touch of memory.
 /// @throws std::bad_alloc if the buffer cannot be had
 [[nodiscard]] MachineLimits measure_machine_limits(ThreadPool& pool, const LimitProbe& probe = {});
 

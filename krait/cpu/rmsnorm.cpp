@@ -26,8 +26,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
-constexpr std::int64_t kSums =
-    32;  // partial sums: two AVX-512 adds in flight, and few enough to fold
+constexpr std::int64_t kSums = 64;  // partial sums: four AVX-512 adds in flight hide their latency
 static_assert(kSums % kLanes == 0);
 
 /// A vector of up to kLanes floats; lanes past `count` are 0 (so they add nothing).
@@ -51,47 +50,63 @@ float fold(float* sums) {
   return sums[0];
 }
 
-/// Adds x^2 of one vector to the partial sums it belongs to.
-HWY_INLINE void accumulate(V x, V& sum) {
-  sum = hn::Add(sum, hn::Mul(x, x));
+/// p + offset, null if p is.
+template <class T>
+HWY_INLINE T* at_offset(T* p, std::int64_t offset) {
+  return p ? p + offset : nullptr;
 }
 
-/// Sum of x^2 over n floats; with z, x is x * silu(z), which is left in out.
+/// x^2 of up to kLanes floats onto `sum`; with the gate, x * silu(z) is left in out.
+template <bool kGate>
+HWY_INLINE V squared(const float* x, const float* z, std::int64_t count, float* out, V sum) {
+  V v = load_some(x, count);
+  if constexpr (kGate) {
+    v = hn::Mul(v, silu(D(), load_some(z, count)));
+    store_some(v, count, out);
+  }
+  return hn::Add(sum, hn::Mul(v, v));  // not fused: the same bits on every target
+}
+
+/// Sum of x^2 over n floats; with z, x is x * silu(z), which is left in out. Whole blocks know
+/// their size, so that their loop has no branch a vector.
 template <bool kGate>
 float sum_of_squares(const float* x, const float* z, std::int64_t n, float* out) {
   const D d;
   constexpr std::int64_t kVectors = kSums / kLanes;
   V sums[kVectors];
   for (V& s : sums) s = hn::Zero(d);
-  for (std::int64_t i = 0; i < n; i += kSums) {
+  std::int64_t i = 0;
+  for (; i + kSums <= n; i += kSums)
     for (std::int64_t k = 0; k < kVectors; ++k) {
-      const std::int64_t at = i + k * kLanes, left = n - at;
-      if (left <= 0) break;
-      V v = load_some(x + at, left);
-      if constexpr (kGate) {
-        v = hn::Mul(v, silu(d, load_some(z + at, left)));
-        store_some(v, left, out + at);
-      }
-      accumulate(v, sums[k]);
+      const std::int64_t at = i + k * kLanes;
+      sums[k] = squared<kGate>(x + at, at_offset(z, at), kLanes, at_offset(out, at), sums[k]);
     }
-  }
+  for (std::int64_t k = 0; i < n; ++k, i += kLanes)
+    sums[k] = squared<kGate>(x + i, at_offset(z, i), n - i, at_offset(out, i), sums[k]);
   alignas(64) float partial[kSums];
   for (std::int64_t k = 0; k < kVectors; ++k) hn::Store(sums[k], d, partial + k * kLanes);
   return fold(partial);
 }
 
-/// out = x * rstd * weight * silu(z), the last two if given.
+/// out = x * rstd * weight * silu(z) of up to kLanes floats, the last two if given.
+template <bool kWeight, bool kGate>
+HWY_INLINE void scale_some(const float* x, V rstd, const float* weight, const float* z,
+                           std::int64_t count, float* out) {
+  V v = hn::Mul(load_some(x, count), rstd);
+  if constexpr (kWeight) v = hn::Mul(v, load_some(weight, count));
+  if constexpr (kGate) v = hn::Mul(v, silu(D(), load_some(z, count)));
+  store_some(v, count, out);
+}
+
 template <bool kWeight, bool kGate>
 void scale(const float* x, float rstd, const float* weight, const float* z, std::int64_t n,
            float* out) {
-  const D d;
-  const V r = hn::Set(d, rstd);
-  for (std::int64_t i = 0; i < n; i += kLanes) {
-    V v = hn::Mul(load_some(x + i, n - i), r);
-    if constexpr (kWeight) v = hn::Mul(v, load_some(weight + i, n - i));
-    if constexpr (kGate) v = hn::Mul(v, silu(d, load_some(z + i, n - i)));
-    store_some(v, n - i, out + i);
-  }
+  const V r = hn::Set(D(), rstd);
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    scale_some<kWeight, kGate>(x + i, r, at_offset(weight, i), at_offset(z, i), kLanes, out + i);
+  if (i < n)
+    scale_some<kWeight, kGate>(x + i, r, at_offset(weight, i), at_offset(z, i), n - i, out + i);
 }
 
 void norm_group(const RmsNormArgs<float>& s, std::int64_t first) {
