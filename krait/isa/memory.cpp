@@ -135,11 +135,20 @@ ByteState Memory::weakest(const Tile& t, int p) {
   const Place at = place(t, p);
   const std::int64_t bytes = t.element_bytes();
   ByteState low = ByteState::kTensorWritten;
+  // Large runs ask this for every row they accumulate onto, so lines without gaps are scanned
+  // whole.
+  const auto scan = [&](std::int64_t begin, std::int64_t length) {
+    const ByteState* state = at.region->state(at.row, begin);
+    const auto n = static_cast<std::size_t>(length);
+    const auto holds = [&](ByteState s) { return std::memchr(state, static_cast<int>(s), n); };
+    if (low == ByteState::kTensorWritten && holds(ByteState::kWritten)) low = ByteState::kWritten;
+    if (low != ByteState::kNever && holds(ByteState::kNever)) low = ByteState::kNever;
+  };
   for_each_line(t, [&](std::int64_t offset, std::int64_t count, std::int64_t step) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      const ByteState* s = at.region->state(at.row, at.offset + (offset + i * step) * bytes);
-      for (std::int64_t b = 0; b < bytes; ++b) low = std::min(low, s[b]);
-    }
+    const std::int64_t begin = at.offset + offset * bytes;
+    if (step == 1) return scan(begin, count * bytes);
+    for (std::int64_t i = 0; i < (step == 0 ? 1 : count); ++i)
+      scan(begin + i * step * bytes, bytes);
   });
   return low;
 }

@@ -60,6 +60,21 @@ TEST(Memory, StatesSayWhoWroteLast) {
   EXPECT_EQ(m.weakest(t, 1), ByteState::kNever) << "partitions are apart";
 }
 
+// One byte of another state in any element of any pattern decides; bytes in the gaps do not.
+TEST(Memory, TheWeakestByteOfAnyPatternCounts) {
+  for (const Tile& t : layouts(DType::kF32, 1, 0, true, 0, Space::kPsum))
+    for (const ByteState odd : {ByteState::kNever, ByteState::kWritten})
+      for (std::int64_t i = 0; i < 12; ++i) {
+        TestMemory m;
+        auto at = m.place(t, 0);
+        for (std::int64_t e = 0; e < 12; ++e)
+          std::memset(at.region->state(0, t.offset + element_offset(t, e)), 2, 4);
+        ASSERT_EQ(m.weakest(t, 0), ByteState::kTensorWritten) << to_string(t);
+        *at.region->state(0, t.offset + element_offset(t, i) + 3) = odd;
+        ASSERT_EQ(m.weakest(t, 0), odd) << to_string(t) << " element " << i;
+      }
+}
+
 TEST(Memory, WithoutStateNothingIsReported) {
   Memory::Options options;
   options.track_state = false;

@@ -37,8 +37,8 @@ struct TensorReduce {
               "the partition axis cannot be reduced here (use a TensorE product)");
     c.require(reduces(op), "reduce-op", "this operator is not a reduction", attr_text(op),
               "use add, subtract, multiply, max, min or a logical operator");
-    if (axes >= 1 && axes <= data.rank)
-      c.require(dst.free_size() * inner() == data.free_size(), "reduce-shape",
+    if (data.present() && axes >= 1 && axes <= data.rank)
+      c.require(dst.free_size() == data.free_size() / inner(), "reduce-shape",
                 "dst must have one element for each position of the dimensions kept",
                 describe(dst) + ", " + describe(data), "give dst the leading dimensions of data");
   }

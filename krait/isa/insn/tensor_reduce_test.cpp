@@ -120,6 +120,17 @@ TEST(TensorReduce, Rules) {
   expect_rule_everywhere(insn(dst, hbm(DType::kF32, 64, 4, 4), AluOp::kAdd), "operand-space");
 }
 
+// Sizes whose product overflows 64 bits are compared all the same (the sanitizers watch), and an
+// operand that is not there is not measured.
+TEST(TensorReduce, RulesOfImpossibleSizes) {
+  const std::int64_t huge = std::int64_t{1} << 40;
+  expect_rule_everywhere(insn(sbuf(DType::kU8, 1, huge), sbuf(DType::kU8, 1, huge), AluOp::kAdd),
+                         "reduce-shape");
+  Tile absent;
+  absent.rank = 9, absent.dims[0].count = 0;
+  expect_rule_everywhere(insn(sbuf(DType::kF32, 1, 1), absent, AluOp::kAdd, 9), "operand-missing");
+}
+
 // ISA26: N/2 if in and out bf16 and add or max, else N, in input elements.
 TEST(TensorReduce, Cost) {
   for (const MachineSpec* m : machines()) {
