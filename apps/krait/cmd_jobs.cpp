@@ -40,27 +40,43 @@ const std::string& need(const Options& options, std::string_view what) {
   return options.argument;
 }
 
+/// A time, or the word for why there is none.
 std::string time_of(const JobRow& job) {
-  if (job.status != study::JobStatus::kDone) return "-";
-  return human_time(job.result().time_ns);
+  if (job.status == study::JobStatus::kDone) return human_time(job.result().time_ns);
+  return std::string(name(job.status));
+}
+
+/// Where the time is from: predicted is the rule on a generation, measured on this CPU.
+std::string machine_of(const JobRow& job) {
+  const bool device = job.spec.kind == study::JobKind::kMeasure && job.spec.machine != "cpu";
+  return job.spec.machine + (device ? " device" : "");
+}
+
+/// A heading for each run of jobs of one operator and shape, so that a row fits 80 columns.
+std::string list_text(const std::vector<JobRow>& jobs) {
+  TextTable table({"  id", "key", "machine", "variant", "time"});
+  for (const JobRow& job : jobs)
+    table.add({cat("  ", job.id), job.key, machine_of(job), study::variant_label(job.spec),
+               time_of(job)});
+  const std::vector<std::string> lines = split(table.text(), '\n');
+  std::string out = lines.front() + "\n", last;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const std::string title = study::label(jobs[i].spec.op, jobs[i].spec.shape);
+    if (title != last) out += cat('\n', title, '\n');
+    out += lines[i + 1] + "\n";
+    last = title;
+  }
+  return out + "\ncpu and device: measured; others: predicted by simulation\n";
 }
 
 Reply list(const Options& options, const Context& context) {
   Database database = open(options);
   const std::vector<JobRow> jobs = database.jobs();
-  if (context.json) {
-    Json out;
-    out["jobs"] = Json::array();
-    for (const JobRow& job : jobs) out["jobs"].push_back(Json::parse(study::job_json(job)));
-    return {document(out), 0};
-  }
-  TextTable table({"id", "key", "", "machine", "operator", "variant", "time", "status"});
-  for (const JobRow& job : jobs)
-    table.add({std::to_string(job.id), job.key,
-               job.spec.kind == study::JobKind::kMeasure ? "measured" : "predicted",
-               job.spec.machine, study::label(job.spec.op, job.spec.shape),
-               study::variant_label(job.spec), time_of(job), std::string(name(job.status))});
-  return {table.text(), 0};
+  if (!context.json) return {list_text(jobs), 0};
+  Json out;
+  out["jobs"] = Json::array();
+  for (const JobRow& job : jobs) out["jobs"].push_back(Json::parse(study::job_json(job)));
+  return {document(out), 0};
 }
 
 Reply show(const Options& options) {
@@ -94,11 +110,11 @@ Reply rerun(const Options& options, const Context& context) {
 Reply export_jobs(const Options& options, const Context& context) {
   const std::string& file = need(options, "FILE");
   Database database = open(options);
-  std::vector<JobRow> jobs = database.jobs();
-  std::erase_if(jobs, [](const JobRow& job) { return job.status == study::JobStatus::kPending; });
-  write_file_atomically(file, study::archive_json(jobs));
-  if (context.json) return {document(Json{{"file", file}, {"jobs", jobs.size()}}), 0};
-  return {cat(jobs.size(), " jobs in ", file, "\n"), 0};
+  const std::string archive = study::archive_json(database.jobs());
+  write_file_atomically(file, archive);
+  const std::size_t count = Json::parse(archive).at("jobs").size();
+  if (context.json) return {document(Json{{"file", file}, {"jobs", count}}), 0};
+  return {cat(count, " jobs in ", file, "\n"), 0};
 }
 
 Reply import_jobs(const Options& options, const Context& context) {

@@ -60,11 +60,14 @@ std::vector<Fact> facts_of(const JobResult& a, const JobResult& b) {
            show_count);
   add_fact(facts, {Counter::kDepth, "has", "the dependent depth"}, static_cast<double>(a.depth),
            static_cast<double>(b.depth), show_count);
+  const bool products =
+      a.bound_by == "TensorE" || b.bound_by == "TensorE";  // else beside the point
   // Elements of the element-wise engines and products of TensorE do not add up to one number.
   add_fact(facts, {Counter::kElements, "does", "the element-wise work"}, sum(a.work, "TensorE"),
            sum(b.work, "TensorE"), show_count);
-  add_fact(facts, {Counter::kProducts, "does", "the TensorE products"}, at(a.work, "TensorE"),
-           at(b.work, "TensorE"), show_count);
+  if (products)
+    add_fact(facts, {Counter::kProducts, "does", "the TensorE products"}, at(a.work, "TensorE"),
+             at(b.work, "TensorE"), show_count);
   return facts;
 }
 

@@ -11,8 +11,7 @@
 namespace krait::study {
 
 /// One row a published figure for which the entries hold jobs. A row of ours that differs by more
-/// than 20 % says why, from counters. docs/study.md lists the figures and where they were
-/// published.
+/// than 20 % says why, from counters. docs/study.md says what they are.
 [[nodiscard]] std::vector<Published> make_published(std::span<const Entry> entries);
 
 }  // namespace krait::study

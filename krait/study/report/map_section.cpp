@@ -78,12 +78,11 @@ double strength(const Entry& e) {
 }
 
 std::string heat_cell(const Entry& e, std::size_t index) {
+  const int percent = static_cast<int>(std::lround(12 + 30 * strength(e)));
   const std::string word(e.verdict ? name(*e.verdict) : "no verdict");
-  return cat("<td class=\"", verdict_class(e), ' ', origin(e),
-             "\" style=\"--strength:", percent_text(0.1 + 0.3 * strength(e)),
-             "\"><a href=\"#entry-", index, "\"><b>", sign(e), ' ',
-             e.factor ? ratio_text(*e.factor) : word, "</b>",
-             e.factor ? cat("<span>", word, "</span>") : std::string(), "</a></td>");
+  return cat("<td class=\"", verdict_class(e), ' ', origin(e), "\" style=\"--strength:", percent,
+             "%\"><a href=\"#entry-", index, "\"><b>", e.factor ? ratio_text(*e.factor) : "-",
+             "</b><span>", sign(e), ' ', word, "</span></a></td>");
 }
 
 /// Rows of shapes, columns of machines: the whole map at a glance.

@@ -89,16 +89,21 @@
     const canvas = document.getElementById("sweep-" + index);
     if (!canvas) return;
     canvas.parentElement.style.height = "420px";
+    // What all shapes share is no news on the axis.
+    const words = chart.labels.map(l => l.trim().split(" "));
+    const labels = words.map(w => w.filter(x => !words.every(other => other.includes(x))));
+    const values = chart.series.flatMap(s => s.values).filter(v => v !== null);
+    const low = Math.min(1, ...values) * 0.8, high = Math.max(1, ...values) * 1.25;
     new Chart(canvas, {
       type: "line",
-      data: { labels: chart.labels.map(l => l.trim().split(" ")), datasets: chart.series.map((s, i) => {
+      data: { labels, datasets: chart.series.map((s, i) => {
         const color = palette[i % palette.length];
         return { label: s.name, data: s.values, borderColor: color, spanGaps: true, borderWidth: 2,
           backgroundColor: s.measured ? color : card, pointBorderColor: color, pointBorderWidth: 2,
           pointRadius: 4, borderDash: s.measured ? [] : [6, 4] };
       }) },
       options: { plugins: { tooltip: { callbacks: { label: c => c.dataset.label + ": " + ratio(c.raw) } } },
-        scales: { y: logAxis("speed-up", {}), x: { grid: { display: false },
+        scales: { y: logAxis("speed-up", { min: low, max: high }), x: { grid: { display: false },
           ticks: { autoSkip: false, font: { size: 10 } } } } }
     });
   });

@@ -80,7 +80,7 @@ TEST(Report, EachPublishedFigureCitesItsJobs) {
   for (const Published& p : map.published) EXPECT_EQ(p.jobs.size(), 2U) << p.what;
   EXPECT_THAT(map.published[0].ours, HasSubstr("2.00x"));
   // 2.00x against 1.57x is more than 20 %.
-  EXPECT_THAT(map.published[0].reason, HasSubstr("rows 512 f32"));
+  EXPECT_THAT(map.published[0].reason, HasSubstr("512 rows f32"));
   EXPECT_THAT(map.published[0].reason, HasSubstr("DMA 50.0 us, VectorE 25.0 us"));
 }
 
