@@ -116,7 +116,8 @@ TEST(Run, EventsOfATrackFollowOneAnother) {
     (void)run(silu_plus(*m), *m, {}, {.data = false, .trace = &trace});
     EXPECT_EQ(trace.events().size(), 12U);
     std::map<int, double> end;
-    for (const auto& e : nlohmann::json::parse(trace_json(trace, "k")).at("traceEvents")) {
+    const auto document = nlohmann::json::parse(trace_json(trace, "k"));
+    for (const auto& e : document.at("traceEvents")) {
       if (e.at("ph") != "X") continue;
       double& last = end[e.at("tid")];
       EXPECT_GE(e.at("ts").get<double>(), last - 1e-9) << m->name() << " " << e;
