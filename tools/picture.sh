@@ -5,7 +5,7 @@
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 picture=${2:-$root/docs/map.png}
-height=${3:-1330}
+height=${3:-1415}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ $# -ge 1 ]; then

@@ -26,7 +26,8 @@
 
 namespace krait::study {
 
-/// The archive of these jobs: the newest finished one of each key. Equal jobs give equal bytes: it holds no date of its own.
+/// The archive of these jobs: the newest finished one of each key. Equal jobs give equal bytes: it
+/// holds no date of its own.
 [[nodiscard]] std::string archive_json(std::span<const JobRow> jobs);
 
 struct Imported {
