@@ -30,7 +30,7 @@ struct Options {
   bool resume = false;
 };
 
-study::Session new_session(const Options& options, const std::vector<std::string>& machines) {
+study::Campaign new_campaign(const Options& options, const std::vector<std::string>& machines) {
   return {.preset = options.preset,
           .machines = join(machines, ","),
           .version = std::string(study::program_version()),
@@ -49,12 +49,13 @@ study::Map run_map(const Options& options) {
   run_options.progress = [&progress](std::size_t done, std::size_t total, const std::string& what) {
     progress.update(cat("job ", done, " of ", total, ": ", what));
   };
-  const std::int64_t session = study::run_study(database, new_session(options, machines), jobs,
-                                                study::make_executor(), run_options);
-  return study::make_map(database, session);
+  const std::int64_t campaign = study::run_study(database, new_campaign(options, machines), jobs,
+                                                 study::make_executor(), run_options);
+  return study::make_map(database, campaign);
 }
 
 Reply run(const Options& options, const Context& context) {
+  check_can_write(options.html);
   const study::Map map = run_map(options);
   write_file_atomically(options.html, study::report_html(map));
   if (context.json) return {study::map_json(map), 0};

@@ -10,6 +10,7 @@
 #include "apps/krait/json.hpp"
 #include "apps/krait/output.hpp"
 #include "krait/base/error.hpp"
+#include "krait/base/file.hpp"
 #include "krait/base/text.hpp"
 #include "krait/ops/backend.hpp"
 #include "krait/tensor/safetensors.hpp"
@@ -84,6 +85,7 @@ Reply run(const Options& options, const Context& context) {
                            "run without --grad for the forward result"});
   require(options.in, "--in");
   require(options.out, "--out");
+  check_can_write(options.out);
   const auto backend = ops::make_backend(options.backend);
   const ops::Call call{.inputs = read_inputs(options.in), .attrs = read_attributes(options.attrs)};
   ops::validate(op, call);

@@ -100,6 +100,7 @@ Reply run(const Options& options, const Context& context) {
   const ir::Program program = kernel.build(machine, problem, params.kernel);
   if (options.print) return print_program(program, context);
 
+  if (options.trace) check_can_write(*options.trace);
   sim::TraceSink trace;
   sim::RunOptions run_options{
       .data = !options.no_data, .rounding = !options.no_rounding, .strict = options.strict};

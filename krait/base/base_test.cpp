@@ -148,6 +148,16 @@ TEST_F(Files, ErrorsNameThePathAndLeaveNothing) {
   EXPECT_THROW(write_file_atomically(dir_, "x"), UserError);
 }
 
+TEST_F(Files, ACheckRefusesWhatAWriteWouldAndLeavesNothing) {
+  EXPECT_THROW(check_can_write(dir_ / "missing" / "a"), UserError);
+  EXPECT_THROW(check_can_write(dir_), UserError);
+  check_can_write(dir_ / "new");
+  EXPECT_TRUE(fs::is_empty(dir_));
+  write_file_atomically(dir_ / "old", "kept");
+  check_can_write(dir_ / "old");
+  EXPECT_EQ(read_file(dir_ / "old"), "kept");
+}
+
 TEST_F(Files, ALinkStaysALink) {
   write_file_atomically(dir_ / "target", "old");
   fs::create_symlink(dir_ / "target", dir_ / "link");

@@ -56,6 +56,28 @@ std::filesystem::path link_target(const std::filesystem::path& path) {
   return ec ? path : target;
 }
 
+/// A device or pipe, which is written in place. @throws UserError for a directory
+bool is_stream(const std::filesystem::path& path) {
+  std::error_code ec;
+  const auto status = std::filesystem::status(path, ec);  // follows links
+  if (std::filesystem::is_directory(status)) fail(path, "write", EISDIR);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
+struct Temporary {
+  std::string target;  // what will be replaced
+  std::string name;    // beside it
+  int fd;
+};
+
+Temporary make_temporary(const std::filesystem::path& path) {
+  Temporary out{.target = link_target(path).string(), .name = {}, .fd = -1};
+  out.name = out.target + ".XXXXXX";
+  out.fd = ::mkstemp(out.name.data());
+  if (out.fd < 0) fail(path, "write", errno);
+  return out;
+}
+
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
@@ -76,23 +98,26 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view b
 
 void write_file_atomically(const std::filesystem::path& path,
                            std::span<const std::string_view> parts) {
-  std::error_code ec;
-  const auto status = std::filesystem::status(path, ec);  // follows links
-  if (std::filesystem::is_directory(status)) fail(path, "write", EISDIR);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-    return write_stream(path, parts);
-  const std::string target = link_target(path).string();
-  std::string temporary = target + ".XXXXXX";
-  const int fd = ::mkstemp(temporary.data());
-  if (fd < 0) fail(path, "write", errno);
-  ::fchmod(fd, 0644);
-  const bool written = write_parts(fd, parts) && ::fsync(fd) == 0;
+  if (is_stream(path)) return write_stream(path, parts);
+  const Temporary temporary = make_temporary(path);
+  ::fchmod(temporary.fd, 0644);
+  const bool written = write_parts(temporary.fd, parts) && ::fsync(temporary.fd) == 0;
   const int error = errno;
-  ::close(fd);
-  if (written && ::rename(temporary.c_str(), target.c_str()) == 0) return;
+  ::close(temporary.fd);
+  if (written && ::rename(temporary.name.c_str(), temporary.target.c_str()) == 0) return;
   const int reason = written ? errno : error;
-  ::unlink(temporary.c_str());
+  ::unlink(temporary.name.c_str());
   fail(path, "write", reason);
+}
+
+void check_can_write(const std::filesystem::path& path) {
+  if (is_stream(path)) {  // opening a pipe would end it for its reader
+    if (::access(path.c_str(), W_OK) != 0) fail(path, "write", errno);
+    return;
+  }
+  const Temporary temporary = make_temporary(path);
+  ::close(temporary.fd);
+  ::unlink(temporary.name.c_str());
 }
 
 }  // namespace krait

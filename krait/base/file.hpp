@@ -20,5 +20,8 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view b
 /// The same for bytes given in parts, written one after the other.
 void write_file_atomically(const std::filesystem::path& path,
                            std::span<const std::string_view> parts);
+/// Finds out now what write_file_atomically would refuse later, after long work. Leaves nothing.
+/// @throws UserError naming the path and the reason
+void check_can_write(const std::filesystem::path& path);
 
 }  // namespace krait

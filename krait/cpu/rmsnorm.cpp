@@ -150,7 +150,7 @@ HWY_EXPORT(norm_rows);
 HWY_EXPORT(norm_target);
 
 // Floats a task: 64 KiB, long enough to pay for handing it out, short enough for even shares.
-constexpr std::int64_t kFloatsATask = 16 * 1024;
+constexpr std::int64_t kFloatsATask = 16LL * 1024;
 
 }  // namespace
 

@@ -16,7 +16,7 @@ using Args = RmsNormArgs<float>;
 using compiled::Loops;
 using std::int64_t;
 
-constexpr int64_t kFloatsATask = 16 * 1024;  // 64 KiB: several hundred tasks for a large array
+constexpr int64_t kFloatsATask = 16LL * 1024;  // 64 KiB: several hundred tasks for a large array
 
 /// body(first, count) over blocks of whole rows; the blocks depend on the shape alone.
 template <class Body>

@@ -276,14 +276,14 @@ std::string archive_json(std::span<const JobRow> jobs) {
 
 Imported import_archive(Database& database, const std::filesystem::path& file) {
   const std::vector<JobRow> rows = read_archive(file);
-  const Session session{.kind = "import",
-                        .preset = file.filename().string(),
-                        .machines = {},
-                        .version = std::string(program_version()),
-                        .commit = std::string(build_commit()),
-                        .cpu = cpu_model(),
-                        .started = utc_now()};
-  return {.read = rows.size(), .added = database.import(session, rows)};
+  const Campaign campaign{.kind = "import",
+                          .preset = file.filename().string(),
+                          .machines = {},
+                          .version = std::string(program_version()),
+                          .commit = std::string(build_commit()),
+                          .cpu = cpu_model(),
+                          .started = utc_now()};
+  return {.read = rows.size(), .added = database.import(campaign, rows)};
 }
 
 Rerun rerun(const JobRow& job, const Executor& executor) {

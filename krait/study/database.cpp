@@ -16,9 +16,9 @@ constexpr std::int64_t kApplicationId = 0x4B524154;  // "KRAT"
 constexpr std::int64_t kSchemaVersion = 1;
 constexpr std::string_view kStatusNames[] = {"pending", "done", "failed"};
 constexpr std::string_view kJobColumns =
-    "id, session, key, kind, operator, context, machine, variant, role, shape, tuning, rounding, "
+    "id, campaign, key, kind, operator, context, machine, variant, role, shape, tuning, rounding, "
     "seed, table_hash, host, version, command, commit_, status, result, created, finished";
-constexpr std::string_view kSessionColumns =
+constexpr std::string_view kCampaignColumns =
     "id, kind, preset, machines, version, commit_, cpu, started";
 
 std::string params_json(const ParamMap& params) {
@@ -51,7 +51,7 @@ JobStatus parse_status(const std::string& text) {
 }
 
 JobRow read_job(const Statement& s) {
-  JobRow row{.id = s.integer(0), .session = s.integer(1), .key = s.text(2)};
+  JobRow row{.id = s.integer(0), .campaign = s.integer(1), .key = s.text(2)};
   row.spec = JobSpec{.kind = parse_kind(s.text(3)),
                      .op = s.text(4),
                      .context = s.text(5),
@@ -74,7 +74,7 @@ JobRow read_job(const Statement& s) {
   return row;
 }
 
-Session read_session(const Statement& s) {
+Campaign read_campaign(const Statement& s) {
   return {.id = s.integer(0),
           .kind = s.text(1),
           .preset = s.text(2),
@@ -85,8 +85,8 @@ Session read_session(const Statement& s) {
           .started = s.text(7)};
 }
 
-JobRow pending_row(const JobSpec& spec, std::int64_t session) {
-  return {.session = session,
+JobRow pending_row(const JobSpec& spec, std::int64_t campaign) {
+  return {.campaign = campaign,
           .key = job_key(spec),
           .spec = spec,
           .command = command_of(spec),
@@ -154,9 +154,9 @@ struct Database::State {
     transaction.commit();
   }
 
-  void insert_session(const Session& s, std::int64_t& id) {
+  void insert_campaign(const Campaign& s, std::int64_t& id) {
     Statement insert = db.prepare(
-        "INSERT INTO session (kind, preset, machines, version, commit_, cpu, started) "
+        "INSERT INTO campaign (kind, preset, machines, version, commit_, cpu, started) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)");
     insert.bind(1, s.kind).bind(2, s.preset).bind(3, s.machines).bind(4, s.version);
     insert.bind(5, s.commit).bind(6, s.cpu).bind(7, s.started).run();
@@ -167,10 +167,10 @@ struct Database::State {
         db.prepare(cat("INSERT INTO job (", kJobColumns.substr(4),
                        ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
                        "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21) "
-                       "ON CONFLICT (session, key) DO NOTHING"));
+                       "ON CONFLICT (campaign, key) DO NOTHING"));
     for (const JobRow& row : rows) {
       const JobSpec& s = row.spec;
-      insert.bind(1, row.session).bind(2, row.key).bind(3, name(s.kind)).bind(4, s.op);
+      insert.bind(1, row.campaign).bind(2, row.key).bind(3, name(s.kind)).bind(4, s.op);
       insert.bind(5, s.context).bind(6, s.machine).bind(7, s.variant).bind(8, name(s.role));
       insert.bind(9, params_json(s.shape)).bind(10, params_json(s.tuning));
       insert.bind(11, std::int64_t{s.rounding}).bind(12, static_cast<std::int64_t>(s.seed));
@@ -187,12 +187,12 @@ struct Database::State {
   Statement select_jobs(std::string_view where) {
     return db.prepare(cat("SELECT ", kJobColumns, " FROM job ", where));
   }
-  std::optional<Session> one_session(Statement& select) const {
+  std::optional<Campaign> one_campaign(Statement& select) const {
     if (!select.step()) return std::nullopt;
-    return read_session(select);
+    return read_campaign(select);
   }
-  Statement select_session(std::string_view where) {
-    return db.prepare(cat("SELECT ", kSessionColumns, " FROM session ", where));
+  Statement select_campaign(std::string_view where) {
+    return db.prepare(cat("SELECT ", kCampaignColumns, " FROM campaign ", where));
   }
 };
 
@@ -213,10 +213,10 @@ Database::Database(const std::filesystem::path& path, Mode mode) {
 Database::~Database() = default;
 Database::Database(Database&&) noexcept = default;
 
-std::int64_t Database::begin(const Session& session, std::span<const JobSpec> plan) {
+std::int64_t Database::begin(const Campaign& campaign, std::span<const JobSpec> plan) {
   Transaction transaction(state_->db);
   std::int64_t id = 0;
-  state_->insert_session(session, id);
+  state_->insert_campaign(campaign, id);
   std::vector<JobRow> rows;
   for (const JobSpec& spec : plan) rows.push_back(pending_row(spec, id));
   state_->insert_jobs(rows);
@@ -224,10 +224,10 @@ std::int64_t Database::begin(const Session& session, std::span<const JobSpec> pl
   return id;
 }
 
-void Database::extend(std::int64_t session, std::span<const JobSpec> plan) {
+void Database::extend(std::int64_t campaign, std::span<const JobSpec> plan) {
   Transaction transaction(state_->db);
   std::vector<JobRow> rows;
-  for (const JobSpec& spec : plan) rows.push_back(pending_row(spec, session));
+  for (const JobSpec& spec : plan) rows.push_back(pending_row(spec, campaign));
   state_->insert_jobs(rows);
   transaction.commit();
 }
@@ -244,7 +244,7 @@ void Database::finish(std::span<const Finished> jobs) {
   transaction.commit();
 }
 
-std::size_t Database::import(const Session& session, std::span<const JobRow> jobs) {
+std::size_t Database::import(const Campaign& campaign, std::span<const JobRow> jobs) {
   Transaction transaction(state_->db);
   Statement known = state_->db.prepare("SELECT 1 FROM job WHERE key = ?1 AND result = ?2");
   std::vector<JobRow> fresh;
@@ -257,36 +257,36 @@ std::size_t Database::import(const Session& session, std::span<const JobRow> job
   }
   if (!fresh.empty()) {
     std::int64_t id = 0;
-    state_->insert_session(session, id);
-    for (JobRow& job : fresh) job.session = id;
+    state_->insert_campaign(campaign, id);
+    for (JobRow& job : fresh) job.campaign = id;
     state_->insert_jobs(fresh);
   }
   transaction.commit();
   return fresh.size();
 }
 
-std::optional<Session> Database::session(std::int64_t id) {
-  Statement select = state_->select_session("WHERE id = ?1");
+std::optional<Campaign> Database::campaign(std::int64_t id) {
+  Statement select = state_->select_campaign("WHERE id = ?1");
   select.bind(1, id);
-  return state_->one_session(select);
+  return state_->one_campaign(select);
 }
 
-std::optional<Session> Database::latest_study() {
-  Statement select = state_->select_session("WHERE kind = 'study' ORDER BY id DESC LIMIT 1");
-  return state_->one_session(select);
+std::optional<Campaign> Database::latest_study() {
+  Statement select = state_->select_campaign("WHERE kind = 'study' ORDER BY id DESC LIMIT 1");
+  return state_->one_campaign(select);
 }
 
-std::optional<Session> Database::latest_study(const Session& like) {
-  Statement select = state_->select_session(
+std::optional<Campaign> Database::latest_study(const Campaign& like) {
+  Statement select = state_->select_campaign(
       "WHERE kind = 'study' AND preset = ?1 AND machines = ?2 AND cpu = ?3 "
       "AND version = ?4 ORDER BY id DESC LIMIT 1");
   select.bind(1, like.preset).bind(2, like.machines).bind(3, like.cpu).bind(4, like.version);
-  return state_->one_session(select);
+  return state_->one_campaign(select);
 }
 
-std::vector<JobRow> Database::jobs(std::optional<std::int64_t> session) {
-  Statement select = state_->select_jobs("WHERE ?1 < 0 OR session = ?1 ORDER BY id");
-  select.bind(1, session.value_or(-1));
+std::vector<JobRow> Database::jobs(std::optional<std::int64_t> campaign) {
+  Statement select = state_->select_jobs("WHERE ?1 < 0 OR campaign = ?1 ORDER BY id");
+  select.bind(1, campaign.value_or(-1));
   return state_->read_jobs(select);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// The job database: sessions (one run of a study, or one import) and their jobs. schema.sql has the
-// columns. Every finished job is one committed transaction, so that a process killed at any point
-// loses only what was running.
+// The job database: campaigns (one run of a study, or one import) and their jobs. schema.sql has
+// the columns. Every finished job is one committed transaction, so that a process killed at any
+// point loses only what was running.
 
 #include <cstdint>
 #include <filesystem>
@@ -21,7 +21,7 @@ namespace krait::study {
 enum class JobStatus : std::uint8_t { kPending, kDone, kFailed };
 [[nodiscard]] std::string_view name(JobStatus status);
 
-struct Session {
+struct Campaign {
   std::int64_t id = 0;
   std::string kind = "study";  // or "import"
   std::string preset;          // or the imported file's name
@@ -30,7 +30,7 @@ struct Session {
 };
 
 struct JobRow {
-  std::int64_t id = 0, session = 0;
+  std::int64_t id = 0, campaign = 0;
   std::string key;
   JobSpec spec;
   std::string command, commit;
@@ -51,26 +51,26 @@ class Database {
   ~Database();
   Database(Database&&) noexcept;
 
-  /// Adds a session and its pending jobs in one transaction. @return the session's id
-  std::int64_t begin(const Session& session, std::span<const JobSpec> plan);
-  /// Adds the jobs of a plan that the session does not have yet, as pending.
-  void extend(std::int64_t session, std::span<const JobSpec> plan);
+  /// Adds a campaign and its pending jobs in one transaction. @return the campaign's id
+  std::int64_t begin(const Campaign& campaign, std::span<const JobSpec> plan);
+  /// Adds the jobs of a plan that the campaign does not have yet, as pending.
+  void extend(std::int64_t campaign, std::span<const JobSpec> plan);
   /// Stores the results of jobs in one transaction.
   struct Finished {
     std::int64_t id;
     JobResult result;
   };
   void finish(std::span<const Finished> jobs);
-  /// A session whose jobs are complete already (import), in one transaction.
+  /// A campaign whose jobs are complete already (import), in one transaction.
   /// @return how many were new; equal key and result already here are skipped
-  std::size_t import(const Session& session, std::span<const JobRow> jobs);
+  std::size_t import(const Campaign& campaign, std::span<const JobRow> jobs);
 
-  [[nodiscard]] std::optional<Session> session(std::int64_t id);
+  [[nodiscard]] std::optional<Campaign> campaign(std::int64_t id);
   /// The newest study, or the newest of this preset, machines, cpu and version.
-  [[nodiscard]] std::optional<Session> latest_study();
-  [[nodiscard]] std::optional<Session> latest_study(const Session& like);
-  /// Jobs by id; of one session, or all.
-  [[nodiscard]] std::vector<JobRow> jobs(std::optional<std::int64_t> session = std::nullopt);
+  [[nodiscard]] std::optional<Campaign> latest_study();
+  [[nodiscard]] std::optional<Campaign> latest_study(const Campaign& like);
+  /// Jobs by id; of one campaign, or all.
+  [[nodiscard]] std::vector<JobRow> jobs(std::optional<std::int64_t> campaign = std::nullopt);
   /// Times measured on real devices, from imports: the newest of each key.
   [[nodiscard]] std::vector<JobRow> device_jobs();
   /// A job by its number or by the start of its key (at least four digits; the newest job if a key

@@ -14,11 +14,11 @@
 namespace krait::study {
 namespace {
 
+using testing::campaign_of;
 using ::testing::HasSubstr;
 using testing::predicted_result;
 using testing::predicted_spec;
 using testing::refusal;
-using testing::session_of;
 using testing::TempDir;
 using Mode = Database::Mode;
 
@@ -42,12 +42,12 @@ TEST(Database, StoresEveryFieldOfAJob) {
   spec.tuning = {{"columns", "4"}, {"odd 'name'", "\"<&\n"}};
   spec.rounding = false;
   spec.seed = (std::uint64_t{1} << 63) - 1;
-  const auto session = db.begin(session_of(), {&spec, 1});
+  const auto campaign = db.begin(campaign_of(), {&spec, 1});
   JobResult result = predicted_result(0.1 + 0.2);  // no short decimal
   result.ulp = UlpCount{10, 2, 1};
-  const Database::Finished finished{db.jobs(session).front().id, result};
+  const Database::Finished finished{db.jobs(campaign).front().id, result};
   db.finish({&finished, 1});
-  const JobRow row = db.jobs(session).front();
+  const JobRow row = db.jobs(campaign).front();
   EXPECT_EQ(row.spec, spec);
   EXPECT_EQ(row.result(), result);
   EXPECT_EQ(row.key, job_key(spec));
@@ -71,7 +71,7 @@ TEST(Database, ACorruptPageIsAUserError) {
   const TempDir dir;
   {
     Database db(dir / "d", Mode::kCreate);
-    (void)db.begin(session_of(), three_jobs());
+    (void)db.begin(campaign_of(), three_jobs());
   }
   std::string bytes = read_file(dir / "d");
   for (std::size_t i = 4096; i < bytes.size(); ++i) bytes[i] = '\x5a';
@@ -85,10 +85,10 @@ TEST(Database, ChangedRowsAreUserErrors) {
   const auto with = [&](const std::string& change) {
     std::filesystem::remove(dir / "d");
     Database db(dir / "d", Mode::kCreate);
-    const auto session = db.begin(session_of(), three_jobs());
+    const auto campaign = db.begin(campaign_of(), three_jobs());
     Connection(dir / "d", false).execute(change);
     return refusal([&] {
-      for (const JobRow& row : db.jobs(session)) (void)row.result();
+      for (const JobRow& row : db.jobs(campaign)) (void)row.result();
     });
   };
   EXPECT_THAT(with("UPDATE job SET shape = '[1]'"), HasSubstr("no JSON object"));
@@ -103,20 +103,20 @@ TEST(Database, ChangedRowsAreUserErrors) {
 TEST(Database, TwoConnectionsWriteOneFile) {
   const TempDir dir;
   Database one(dir / "d", Mode::kCreate), two(dir / "d", Mode::kCreate);
-  const auto session = one.begin(session_of(), three_jobs());
-  const auto rows = two.jobs(session);
+  const auto campaign = one.begin(campaign_of(), three_jobs());
+  const auto rows = two.jobs(campaign);
   const Database::Finished first{rows[0].id, predicted_result(1)},
       second{rows[1].id, predicted_result(2)};
   two.finish({&first, 1});
   one.finish({&second, 1});
-  EXPECT_EQ(two.jobs(session)[1].result().time_ns, 2);
-  EXPECT_EQ(one.jobs(session)[0].result().time_ns, 1);
+  EXPECT_EQ(two.jobs(campaign)[1].result().time_ns, 2);
+  EXPECT_EQ(one.jobs(campaign)[0].result().time_ns, 1);
 }
 
 TEST(Database, FindsByNumberAndByStartOfKey) {
   const TempDir dir;
   Database db(dir / "d", Mode::kCreate);
-  (void)db.begin(session_of(), three_jobs());
+  (void)db.begin(campaign_of(), three_jobs());
   const JobRow row = db.find("2");
   EXPECT_EQ(row.spec.variant, "b");
   EXPECT_EQ(db.find(row.key.substr(0, 8)).id, 2);
@@ -153,17 +153,17 @@ TEST(Runner, ResumeRunsOnlyWhatIsOpenOrBroke) {
   Database db(dir / "d", Mode::kCreate);
   std::atomic<int> runs = 0;
   const auto jobs = three_jobs();
-  const auto first = run_study(db, session_of(), jobs, counting(runs), {.threads = 1});
+  const auto first = run_study(db, campaign_of(), jobs, counting(runs), {.threads = 1});
   EXPECT_EQ(runs, 3);
   EXPECT_EQ(db.jobs(first)[1].result().outcome, Outcome::kRefused);
   EXPECT_EQ(db.jobs(first)[2].result().outcome, Outcome::kBroken);
   // Refused is an answer; memory that was short is not.
-  EXPECT_EQ(run_study(db, session_of(), jobs, counting(runs), {.resume = true, .threads = 1}),
+  EXPECT_EQ(run_study(db, campaign_of(), jobs, counting(runs), {.resume = true, .threads = 1}),
             first);
   EXPECT_EQ(runs, 4);
   // Another preset is another study, and without --resume everything runs again.
-  EXPECT_NE(run_study(db, session_of("full"), jobs, counting(runs), {.resume = true}), first);
-  EXPECT_NE(run_study(db, session_of(), jobs, counting(runs)), first);
+  EXPECT_NE(run_study(db, campaign_of("full"), jobs, counting(runs), {.resume = true}), first);
+  EXPECT_NE(run_study(db, campaign_of(), jobs, counting(runs)), first);
   EXPECT_EQ(runs, 10);
 }
 
@@ -172,9 +172,9 @@ TEST(Runner, ResumeAddsTheJobsOfAGrownPlan) {
   Database db(dir / "d", Mode::kCreate);
   std::atomic<int> runs = 0;
   const auto jobs = three_jobs();
-  const auto id = run_study(db, session_of(), std::span(jobs).first(1), counting(runs));
-  EXPECT_EQ(run_study(db, session_of(), std::span(jobs).first(2), counting(runs), {.resume = true}),
-            id);
+  const auto id = run_study(db, campaign_of(), std::span(jobs).first(1), counting(runs));
+  EXPECT_EQ(
+      run_study(db, campaign_of(), std::span(jobs).first(2), counting(runs), {.resume = true}), id);
   EXPECT_EQ(runs, 2);
   EXPECT_EQ(db.jobs(id).size(), 2U);
 }

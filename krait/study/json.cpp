@@ -83,8 +83,8 @@ std::string map_json(const Map& map) {
   for (const Entry& e : map.entries) out["entries"].push_back(entry_json(e));
   out["published"] = Json::array();
   for (const Published& p : map.published) out["published"].push_back(published_json(p));
-  out["preset"] = map.session.preset;
-  out["version"] = map.session.version;
+  out["preset"] = map.campaign.preset;
+  out["version"] = map.campaign.version;
   return document(out);
 }
 

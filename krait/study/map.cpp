@@ -152,12 +152,13 @@ std::vector<Entry> make_entries(std::span<const JobRow> rows) {
   return entries;
 }
 
-Map make_map(Database& database, std::int64_t session) {
-  const auto found = database.session(session);
-  if (!found) throw UserError(Report{"no such session in the job database", {}, cat(session), {}});
+Map make_map(Database& database, std::int64_t campaign) {
+  const auto found = database.campaign(campaign);
+  if (!found)
+    throw UserError(Report{"no such campaign in the job database", {}, cat(campaign), {}});
   Map map;
-  map.session = *found;
-  map.jobs = database.jobs(session);
+  map.campaign = *found;
+  map.jobs = database.jobs(campaign);
   for (JobRow& row : database.device_jobs()) map.jobs.push_back(std::move(row));
   map.entries = make_entries(map.jobs);
   map.published = make_published(map.entries);

@@ -63,7 +63,7 @@ struct Published {
 };
 
 struct Map {
-  Session session;
+  Campaign campaign;
   std::vector<Entry> entries;
   std::vector<Published> published;
   std::vector<JobRow> jobs;  // everything the map rests on
@@ -82,8 +82,8 @@ struct Map {
 /// Makes the entries from finished jobs; pending ones are left out. A pure function of the rows.
 [[nodiscard]] std::vector<Entry> make_entries(std::span<const JobRow> rows);
 
-/// The map of a session, with times that were imported from real devices.
-/// @throws UserError if there is no such session
-[[nodiscard]] Map make_map(Database& database, std::int64_t session);
+/// The map of a campaign, with times that were imported from real devices.
+/// @throws UserError if there is no such campaign
+[[nodiscard]] Map make_map(Database& database, std::int64_t campaign);
 
 }  // namespace krait::study

@@ -43,11 +43,11 @@ bool is_open(const JobRow& row) {
 }
 
 /// The unfinished jobs of a plan, in the plan's order.
-std::vector<JobRow> open_jobs(Database& database, std::int64_t session,
+std::vector<JobRow> open_jobs(Database& database, std::int64_t campaign,
                               std::span<const JobSpec> plan) {
   std::set<std::string> wanted;
   for (const JobSpec& spec : plan) wanted.insert(job_key(spec));
-  std::vector<JobRow> rows = database.jobs(session);
+  std::vector<JobRow> rows = database.jobs(campaign);
   std::erase_if(rows,
                 [&](const JobRow& row) { return !wanted.contains(row.key) || !is_open(row); });
   return rows;
@@ -101,15 +101,15 @@ class Run {
   std::mutex mutex_;
 };
 
-std::int64_t open_session(Database& database, const Session& session, std::span<const JobSpec> plan,
-                          bool resume) {
+std::int64_t open_campaign(Database& database, const Campaign& campaign,
+                           std::span<const JobSpec> plan, bool resume) {
   if (resume) {
-    if (const auto old = database.latest_study(session)) {
+    if (const auto old = database.latest_study(campaign)) {
       database.extend(old->id, plan);
       return old->id;
     }
   }
-  return database.begin(session, plan);
+  return database.begin(campaign, plan);
 }
 
 }  // namespace
@@ -132,9 +132,9 @@ std::vector<JobResult> run_measured(std::span<const JobSpec> cell, const Executo
   }
 }
 
-std::int64_t run_study(Database& database, const Session& session, std::span<const JobSpec> plan,
+std::int64_t run_study(Database& database, const Campaign& campaign, std::span<const JobSpec> plan,
                        const Executor& executor, const RunOptions& options) {
-  const std::int64_t id = open_session(database, session, plan, options.resume);
+  const std::int64_t id = open_campaign(database, campaign, plan, options.resume);
   const std::vector<JobRow> open = open_jobs(database, id, plan);
   std::vector<JobRow> measured, predicted;
   for (const JobRow& row : open)

@@ -24,7 +24,7 @@ struct Executor {
 };
 
 struct RunOptions {
-  bool resume = false;      // continue the newest session of the same study, if there is one
+  bool resume = false;      // continue the newest campaign of the same study, if there is one
   std::size_t threads = 0;  // predictions at a time; 0: one per CPU
   /// Called after each step, from any thread but one at a time, with what was done.
   std::function<void(std::size_t done, std::size_t total, const std::string& what)> progress{};
@@ -32,9 +32,9 @@ struct RunOptions {
 
 /// Runs the plan: measurements first and alone, then predictions in parallel. A job that was
 /// finished before the process was killed is not run again; one that broke is.
-/// @param session  preset, machines, version, commit, cpu, started; its id is ignored
-/// @return the id of the session that holds the plan's jobs
-[[nodiscard]] std::int64_t run_study(Database& database, const Session& session,
+/// @param campaign  preset, machines, version, commit, cpu, started; its id is ignored
+/// @return the id of the campaign that holds the plan's jobs
+[[nodiscard]] std::int64_t run_study(Database& database, const Campaign& campaign,
                                      std::span<const JobSpec> plan, const Executor& executor,
                                      const RunOptions& options = {});
 

@@ -2,7 +2,7 @@
 -- Version: PRAGMA user_version; application: PRAGMA application_id ('KRAT'). Both are set by
 -- database.cpp in the transaction that runs this file. A change here raises kSchemaVersion there.
 
-CREATE TABLE session (
+CREATE TABLE campaign (
   id       INTEGER PRIMARY KEY,
   kind     TEXT NOT NULL CHECK (kind IN ('study', 'import')),
   preset   TEXT NOT NULL,      -- 'quick', 'seed', 'full'; the file's name for an import
@@ -15,7 +15,7 @@ CREATE TABLE session (
 
 CREATE TABLE job (
   id         INTEGER PRIMARY KEY,
-  session    INTEGER NOT NULL REFERENCES session (id),
+  campaign   INTEGER NOT NULL REFERENCES campaign (id),
   key        TEXT NOT NULL,    -- hash of everything that determines the result, 16 hex digits
   kind       TEXT NOT NULL CHECK (kind IN ('predict', 'measure')),
   operator   TEXT NOT NULL,
@@ -36,7 +36,7 @@ CREATE TABLE job (
   result     TEXT NOT NULL,    -- JSON object, empty while pending
   created    TEXT NOT NULL,
   finished   TEXT NOT NULL,    -- empty while pending
-  UNIQUE (session, key)
+  UNIQUE (campaign, key)
 );
 
 CREATE INDEX job_key ON job (key);

@@ -74,7 +74,7 @@ inline JobRow row_of(const JobSpec& spec, const JobResult& result) {
           .finished = "2026-01-01T00:00:01Z"};
 }
 
-inline Session session_of(const std::string& preset = "quick") {
+inline Campaign campaign_of(const std::string& preset = "quick") {
   return {.preset = preset,
           .machines = "trn1",
           .version = "test",

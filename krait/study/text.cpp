@@ -78,8 +78,8 @@ std::string published_text(const Map& map) {
 
 std::string map_text(const Map& map) {
   std::string out = cat(
-      "krait map, preset ", map.session.preset, ", ", map.session.started, ", krait ",
-      map.session.version, ", commit ", map.session.commit, "\n", "cpu: ", map.session.cpu, "\n",
+      "krait map, preset ", map.campaign.preset, ", ", map.campaign.started, ", krait ",
+      map.campaign.version, ", commit ", map.campaign.commit, "\n", "cpu: ", map.campaign.cpu, "\n",
       "Times of trn1, trn2 and trn3 are predicted by simulation unless a line says "
       "measured.\n\n");
   return out + entries_text(map) + published_text(map);

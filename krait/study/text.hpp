@@ -13,7 +13,7 @@ namespace krait::study {
 
 /// {entries [{operator, context, machine, measured, naive_ns, compiler_ns, custom [{variant, ns,
 /// error}], best, factor, band, verdict, cause, jobs []}], published [{what, published, ours,
-/// reason}]}. More keys may be added. Holds no date and no number of a session: equal predictions
+/// reason}]}. More keys may be added. Holds no date and no number of a campaign: equal predictions
 /// give equal bytes.
 [[nodiscard]] std::string map_json(const Map& map);
 

@@ -49,6 +49,8 @@ class Map(CliTest):
         self.refuses("map", "--machine", "trn1", "--db", "missing/m.sqlite", says="missing/m.sqlite")
         self.refuses("map", "--machine", "trn1", "--html", "missing/m.html", says="missing/m.html")
         self.refuses("map", "--machine", "trn1", "--html", "folder", says="folder")
+        # Before the study runs, not after it.
+        self.assertFalse((self.dir / "krait-map.sqlite").exists())
         self.refuses("map", "--machine", "trn1", "--db", "folder", says="folder")
 
     def test_a_file_that_is_no_database_is_left_alone(self):

@@ -86,7 +86,7 @@ class Killed(unittest.TestCase):
         self.assertEqual(self.run_to_end(db, "--resume"), self.whole)
         rows = self.rows(db)
         self.assertEqual({key: result for key, _, result, _ in rows}, self.results)
-        self.assertEqual(len(rows), len(self.results))  # one session, no job twice
+        self.assertEqual(len(rows), len(self.results))  # one campaign, no job twice
         self.assertLessEqual(set(kept), set(rows))
         self.assertFalse(pathlib.Path(str(db) + "-lock").exists())
 
@@ -101,7 +101,7 @@ class Killed(unittest.TestCase):
     def test_at_random_moments(self):
         rng = random.Random(7)
         for i in range(6):
-            # Half of them early, where the file, its tables and the session are made.
+            # Half of them early, where the file, its tables and the campaign are made.
             seconds = rng.uniform(0, self.seconds if i % 2 else 0.05)
             with self.subTest(index=i):
                 db = self.root / f"random{i}.sqlite"

@@ -1,7 +1,7 @@
 #pragma once
 
 // Plain loops that the compiler vectorises, built once for each architecture level (x86-64, -v3
-// with AVX2 and FMA, -v4 with AVX-512) from the same text, loops_body.hpp, and chosen at run time.
+// with AVX2 and FMA, -v4 with AVX-512) from the same text, loops_body.inc, and chosen at run time.
 // They are the `compiler` and `naive` forms' inner loops. Flags: see CMakeLists.txt; sums may be
 // reassociated and multiply-adds fused, but NaN and infinities keep their meaning.
 

@@ -4,4 +4,4 @@
 #else
 #define KRAIT_LEVEL "baseline"
 #endif
-#include "krait/cpu/compiled/loops_body.hpp"
+#include "krait/cpu/compiled/loops_body.inc"

@@ -148,7 +148,7 @@ std::string fact(std::string_view term, std::string_view value) {
 }  // namespace
 
 std::string header_section(const Map& map) {
-  const Session& s = map.session;
+  const Campaign& s = map.campaign;
   return cat(
       "<header class=\"page\">\n<p class=\"eyebrow\">Krait map &#183; preset ", escape(s.preset),
       "</p>\n<h1>Where a hand-written kernel pays</h1>\n<p class=\"lede\">", summary(map),

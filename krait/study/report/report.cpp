@@ -56,7 +56,7 @@ std::string report_html(const Map& map) {
   out += cat("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
              "<meta name=\"color-scheme\" content=\"light dark\">\n", "<title>Krait map, preset ",
-             escape(map.session.preset), "</title>\n<style>\n", embedded::kReportCss,
+             escape(map.campaign.preset), "</title>\n<style>\n", embedded::kReportCss,
              "</style>\n</head>\n<body>\n");
   out += header_section(map);
   out += "<main>\n";

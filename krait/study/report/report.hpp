@@ -9,7 +9,7 @@
 
 namespace krait::study {
 
-/// The page. Equal maps give equal bytes: its date is the session's.
+/// The page. Equal maps give equal bytes: its date is the campaign's.
 [[nodiscard]] std::string report_html(const Map& map);
 
 }  // namespace krait::study

@@ -23,7 +23,7 @@ constexpr const char* kHostile = "</script><img src=x onerror='alert(1)'>\"&";
 
 Map make(const std::string& variant) {
   Map map;
-  map.session = testing::session_of();
+  map.campaign = testing::campaign_of();
   map.jobs = {row_of(predicted_spec("rmsnorm_naive", Role::kNaive), predicted_result(200e3)),
               row_of(predicted_spec(variant, Role::kCustom), predicted_result(100e3))};
   map.entries = make_entries(map.jobs);
@@ -86,7 +86,7 @@ TEST(Report, EachPublishedFigureCitesItsJobs) {
 
 TEST(Report, TextsOfJobsCannotBecomeMarkup) {
   Map map = make(kHostile);
-  map.session.preset = map.session.cpu = kHostile;
+  map.campaign.preset = map.campaign.cpu = kHostile;
   const std::string html = report_html(map);
   EXPECT_THAT(html, Not(HasSubstr("<img")));
   EXPECT_EQ(all_matches(html, "(</script><img)").size(), 0U);
@@ -100,7 +100,7 @@ TEST(Report, EqualMapsGiveEqualBytes) {
 
 TEST(Report, AnEmptyMapIsAPage) {
   Map map;
-  map.session = testing::session_of();
+  map.campaign = testing::campaign_of();
   EXPECT_THAT(report_html(map), HasSubstr("</html>"));
   EXPECT_THAT(map_json(map), HasSubstr("\"entries\": []"));
 }
