@@ -39,7 +39,7 @@ endfunction()
 function(krait_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "SOURCES;LIBS;ENVIRONMENT")
   add_executable(${name} ${arg_SOURCES})
-  target_link_libraries(${name} PRIVATE ${arg_LIBS} krait_flags GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${arg_LIBS} krait_flags krait_light GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE
                              KRAIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"

@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include <regex>
 #include <set>
+#include <string>
 
 #include "krait/study/published.hpp"
 #include "krait/study/report/sections.hpp"
@@ -31,11 +31,13 @@ Map make(const std::string& variant) {
   return map;
 }
 
-std::set<std::string> all_matches(const std::string& text, const std::string& pattern) {
-  const std::regex regex(pattern);
+/// What stands between each `before` and the quote that follows it.
+std::set<std::string> values_of(const std::string& text, const std::string& before) {
   std::set<std::string> out;
-  for (std::sregex_iterator it(text.begin(), text.end(), regex), end; it != end; ++it)
-    out.insert((*it)[1]);
+  for (std::size_t at = text.find(before); at != std::string::npos; at = text.find(before, at)) {
+    at += before.size();
+    out.insert(text.substr(at, text.find('"', at) - at));
+  }
   return out;
 }
 
@@ -56,8 +58,7 @@ TEST(Report, LoadsNothingFromElsewhere) {
 
 TEST(Report, EveryLinkLeadsToAnAnchorOfThePage) {
   const std::string html = body_of(make("rmsnorm_fused"));
-  const auto links = all_matches(html, "href=\"#([^\"]*)\""),
-             ids = all_matches(html, "id=\"([^\"]*)\"");
+  const auto links = values_of(html, "href=\"#"), ids = values_of(html, " id=\"");
   EXPECT_GE(links.size(), 5U);
   for (const std::string& link : links) EXPECT_TRUE(ids.contains(link)) << link;
 }
@@ -89,7 +90,6 @@ TEST(Report, TextsOfJobsCannotBecomeMarkup) {
   map.campaign.preset = map.campaign.cpu = kHostile;
   const std::string html = report_html(map);
   EXPECT_THAT(html, Not(HasSubstr("<img")));
-  EXPECT_EQ(all_matches(html, "(</script><img)").size(), 0U);
   EXPECT_THAT(html, HasSubstr("&lt;/script&gt;&lt;img src=x onerror=&#39;"));
   EXPECT_THAT(report::chart_data(map), Not(HasSubstr("<")));
 }
