@@ -39,6 +39,7 @@ namespace {
 
 constexpr std::int64_t kChannels = 64;  // of a tile
 constexpr std::int64_t kTokens = 64;    // of a block
+constexpr std::int64_t kBc = std::max(kChannels, kTokens);  // B and C: one of a block or a tile
 constexpr std::int64_t kMaxLanes = 16;
 constexpr std::int64_t kAlign = 16;  // floats: one cache line
 
@@ -67,14 +68,15 @@ struct Ahead {
 };
 
 constexpr std::int64_t worker_floats(std::int64_t d_state) {
-  return 4 * kChannels * d_state + 6 * kTokens * kMaxLanes;
+  return (2 * kChannels + 2 * kBc) * d_state + 6 * kTokens * kMaxLanes;
 }
 
 Buffers cut(float* p, std::int64_t d_state) {
   const auto take = [&p](std::int64_t floats) { return std::exchange(p, p + floats); };
   const std::int64_t states = kChannels * d_state, block = kTokens * kMaxLanes;
   Buffers s{};
-  s.h = take(states), s.a2 = take(states), s.b = take(states), s.c = take(states);
+  s.h = take(states), s.a2 = take(states);
+  s.b = take(kBc * d_state), s.c = take(kBc * d_state);
   s.dt = take(block), s.du = take(block), s.y = take(block);
   s.row_u = take(block), s.row_x = take(block), s.row_y = take(block);
   return s;
