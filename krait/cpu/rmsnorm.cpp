@@ -1,10 +1,13 @@
 // The hand-written RMSNorm. A group is read twice, the second time from L1 or L2: once for the sum
-// of squares (with the gate first, x * silu(z) is left in out on the way), once to scale.
+// of squares (with the gate first, x * silu(z) is left in out on the way), once to scale. Bound by
+// memory: while a group is scaled, the next one's lines are asked for, so that reading goes on
+// while L1 is written; without that it was up to 1.3 times as slow as the compiler's plain loop.
 
 // clang-format off: this order is part of Highway's scheme
 #include "krait/numerics/hwy_targets.hpp"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "krait/cpu/rmsnorm.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -100,16 +103,19 @@ HWY_INLINE void scale_some(const float* x, V rstd, const float* weight, const fl
 
 template <bool kWeight, bool kGate>
 void scale(const float* x, float rstd, const float* weight, const float* z, std::int64_t n,
-           float* out) {
+           float* out, const float* ahead) {
   const V r = hn::Set(D(), rstd);
   std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
+  for (; i + kLanes <= n; i += kLanes) {
+    hwy::Prefetch(ahead + i);
     scale_some<kWeight, kGate>(x + i, r, at_offset(weight, i), at_offset(z, i), kLanes, out + i);
+  }
   if (i < n)
     scale_some<kWeight, kGate>(x + i, r, at_offset(weight, i), at_offset(z, i), n - i, out + i);
 }
 
-void norm_group(const RmsNormArgs<float>& s, std::int64_t first) {
+/// `ahead`: the group that is read next, its lines are asked for while this one is scaled.
+void norm_group(const RmsNormArgs<float>& s, std::int64_t first, const float* ahead) {
   const std::int64_t n = s.group_size;
   const float *x = s.x + first, *z = s.z ? s.z + first : nullptr;
   const float* weight = s.weight ? s.weight + first % s.width : nullptr;
@@ -120,18 +126,19 @@ void norm_group(const RmsNormArgs<float>& s, std::int64_t first) {
   const float rstd = 1 / std::sqrt(squares / static_cast<float>(n) + s.eps);
   const float* from = gate_first ? out : x;
   if (weight && gate_last)
-    scale<true, true>(from, rstd, weight, z, n, out);
+    scale<true, true>(from, rstd, weight, z, n, out, ahead);
   else if (weight)
-    scale<true, false>(from, rstd, weight, nullptr, n, out);
+    scale<true, false>(from, rstd, weight, nullptr, n, out, ahead);
   else if (gate_last)
-    scale<false, true>(from, rstd, nullptr, z, n, out);
+    scale<false, true>(from, rstd, nullptr, z, n, out, ahead);
   else
-    scale<false, false>(from, rstd, nullptr, nullptr, n, out);
+    scale<false, false>(from, rstd, nullptr, nullptr, n, out, ahead);
 }
 
 void norm_rows(const RmsNormArgs<float>& s, std::int64_t first, std::int64_t count) {
-  for (std::int64_t i = first * s.width; i < (first + count) * s.width; i += s.group_size)
-    norm_group(s, i);
+  const std::int64_t end = (first + count) * s.width;
+  for (std::int64_t i = first * s.width; i < end; i += s.group_size)
+    norm_group(s, i, s.x + (i + s.group_size < end ? i + s.group_size : i));
 }
 
 const char* norm_target() {

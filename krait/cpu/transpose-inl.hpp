@@ -26,14 +26,13 @@ HWY_INLINE void load_transposed(D d, const float* row, std::int64_t /*stride*/, 
   for (int i = 0; i < 4; ++i) v[i] = hn::LoadU(d, row + i);
 }
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE void store_transposed(D d, const V (&v)[4], float* row, std::int64_t /*stride*/) {
-  for (int i = 0; i < 4; ++i) hn::StoreU(v[i], d, row + i);
-}
+HWY_INLINE void transpose_blocks(D /*d*/, V (&/*v*/)[4]) {}
 
 #else
 
 using Block = hn::Full128<float>;
 
+/// A 4 x 4 transpose inside each 128-bit block.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void transpose_blocks(D d, V (&v)[4]) {
   const hn::Repartition<double, D> d64;
@@ -61,31 +60,11 @@ HWY_INLINE hn::Vec<D> gather_blocks(D d, const float* p, std::int64_t stride) {
   }
 }
 
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE void scatter_blocks(D d, V v, float* p, std::int64_t stride) {
-  if constexpr (hn::MaxLanes(D()) == 4) {
-    (void)stride;
-    hn::StoreU(v, d, p);
-  } else {
-    const hn::Half<D> dh;
-    constexpr std::int64_t kUpper = static_cast<std::int64_t>(hn::MaxLanes(dh));
-    scatter_blocks(dh, hn::LowerHalf(dh, v), p, stride);
-    scatter_blocks(dh, hn::UpperHalf(dh, v), p + kUpper * stride, stride);
-  }
-}
-
 /// v[i], lane j = rows[j * stride + i] for i < 4.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE void load_transposed(D d, const float* rows, std::int64_t stride, V (&v)[4]) {
   for (std::int64_t k = 0; k < 4; ++k) v[k] = gather_blocks(d, rows + k * stride, stride);
   transpose_blocks(d, v);
-}
-
-/// rows[j * stride + i] = v[i], lane j.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE void store_transposed(D d, V (&v)[4], float* rows, std::int64_t stride) {
-  transpose_blocks(d, v);
-  for (std::int64_t k = 0; k < 4; ++k) scatter_blocks(d, v[k], rows + k * stride, stride);
 }
 
 #endif
