@@ -3,6 +3,7 @@
 // same run:
 //   best_ms      the shortest iteration; a shared machine leaves some of them undisturbed
 //   exp_bound    time of the exponentials alone at the measured rate, divided by best_ms
+//   fma_bound    time of the multiply-adds alone at the measured rate, divided by best_ms
 //   read_bound   time of the unavoidable bytes at the measured read rate, divided by best_ms; only
 //                for sets of 64 MB and more. Bytes written count once: no read for ownership
 // Buffers are written before any clock runs: first touch of fresh memory would dwarf the kernels.
@@ -28,6 +29,7 @@
 #include "krait/cpu/ref/selective_scan.hpp"
 #include "krait/cpu/rmsnorm.hpp"
 #include "krait/cpu/selective_scan.hpp"
+#include "krait/linalg/fixed_order.hpp"
 
 namespace krait {
 namespace {
@@ -201,6 +203,28 @@ void bench_rmsnorm(benchmark::State& state, std::int64_t rows, std::int64_t widt
   state.SetLabel(ran);
 }
 
+/// The product of one simulated Tensor engine instruction, [k, 128]^T x [k, n], on one thread; its
+/// definition fixes each element's bits, so it must agree exactly.
+void bench_fixed_order(benchmark::State& state, std::int64_t k, std::int64_t n) {
+  constexpr std::int64_t kRows = 128;
+  const std::vector<float> a = normals(k * kRows, 0, 1, 0), b = normals(k * n, 1, 1, 0);
+  std::vector<float> c(static_cast<std::size_t>(kRows * n)), want(c.size());
+  for (std::int64_t i = 0; i < kRows; ++i)
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t x = 0; x < k; ++x)
+        want[i * n + j] = std::fma(a[x * kRows + i], b[x * n + j], want[i * n + j]);
+  const auto size = [](std::int64_t v) { return static_cast<std::size_t>(v); };
+  const auto run = [&] {
+    matmul_fixed_order(kRows, size(n), size(k), a.data(), kRows, b.data(), size(n), c.data(),
+                       size(n), false);
+  };
+  run();
+  if (c != want) return state.SkipWithError("differs from the definition");
+  Timed timed(state);
+  timed.loop(run);
+  timed.share("fma_bound", 2e-9 * static_cast<double>(kRows * n * k) / limits(1).gflops);
+}
+
 struct RowsWidth {
   std::int64_t rows, width;
 };
@@ -214,7 +238,16 @@ void tune(benchmark::internal::Benchmark* b) {
   b->ReportAggregatesOnly();
 }
 
+void register_products() {
+  for (const std::int64_t k : {32, 128})
+    for (const std::int64_t n : {128, 512})
+      tune(benchmark::RegisterBenchmark(
+          cat("BM_matmul_fixed_order/", k, "x128x", n, "/custom/threads:1").c_str(),
+          [=](benchmark::State& state) { bench_fixed_order(state, k, n); }));
+}
+
 void register_all() {
+  register_products();
   for (const std::size_t threads : {1, 2}) {
     const std::string suffix = cat("/threads:", threads);
     for (const ScanShape shape :
