@@ -55,7 +55,7 @@ struct SelectiveScanArgs {
 [[nodiscard]] std::size_t selective_scan_scratch(const SelectiveScanArgs<float>& args,
                                                  std::size_t threads);
 
-/// The hand-written form: channels in lanes, state in registers, blocks of 64 channels x 64 tokens.
+/// The hand-written form: channels in lanes, state in registers, tiles of 128 channels.
 /// A channel's result depends on its own inputs only, so splitting a sequence anywhere (last_state
 /// into initial_state) gives the same bits. Decays have a relative error of 2.4e-7 plus that of
 /// the product dt * A in f32; a decay below 2^-126 may become 0.
