@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "krait/base/text.hpp"
 
@@ -41,26 +43,31 @@ std::string metadata(const char* what, int track, std::string_view name) {
 // The track of each event. Viewers nest the events of a track, so transfers of one ring that
 // overlap go to further tracks of the same name and a number: each to the first one that is free.
 struct Tracks {
-  std::map<std::string, int> ids;
+  using Key = std::pair<std::string_view, std::size_t>;  // name and lane, so that 10 follows 9
+  std::map<Key, int> ids;
   std::vector<int> of_event;
 };
 
+std::string name_of(const Tracks::Key& track) {
+  return track.second == 0 ? std::string(track.first) : cat(track.first, ", ", track.second + 1);
+}
+
 Tracks lay_out(const std::vector<TraceEvent>& events) {
-  std::map<std::string_view, std::vector<Ps>> free;  // when each track of this name is free
-  std::vector<std::string> names;
+  std::map<std::string_view, std::vector<Ps>> free;  // when each lane of this name is free
+  std::vector<Tracks::Key> keys;
   for (const TraceEvent& e : events) {
     std::vector<Ps>& lanes = free[e.track];
     const auto at = std::find_if(lanes.begin(), lanes.end(), [&](Ps t) { return t <= e.start; });
     const auto lane = static_cast<std::size_t>(at - lanes.begin());
     if (at == lanes.end()) lanes.push_back({});
     lanes[lane] = e.start + e.duration;
-    names.push_back(lane == 0 ? std::string(e.track) : cat(e.track, ", ", lane + 1));
+    keys.emplace_back(e.track, lane);
   }
   Tracks out;
-  for (const std::string& name : names) out.ids.emplace(name, 0);
+  for (const Tracks::Key& key : keys) out.ids.emplace(key, 0);
   int next = 0;
-  for (auto& [name, id] : out.ids) id = next++;
-  for (const std::string& name : names) out.of_event.push_back(out.ids.at(name));
+  for (auto& [key, id] : out.ids) id = next++;
+  for (const Tracks::Key& key : keys) out.of_event.push_back(out.ids.at(key));
   return out;
 }
 
@@ -71,7 +78,7 @@ std::string trace_json(const TraceSink& trace, std::string_view process_name) {
   const Tracks tracks = lay_out(events);
   std::string out =
       "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + metadata("process_name", 0, process_name);
-  for (const auto& [name, id] : tracks.ids) out += ",\n" + metadata("thread_name", id, name);
+  for (const auto& [key, id] : tracks.ids) out += ",\n" + metadata("thread_name", id, name_of(key));
   for (std::size_t i = 0; i < events.size(); ++i) {
     const TraceEvent& e = events[i];
     out += cat(",\n{\"name\":", quoted(e.name),

@@ -59,6 +59,17 @@ TEST(Trace, TransfersThatOverlapLieOnTracksOfTheirOwn) {
   EXPECT_EQ(names.at(all[4].at("tid")), "VectorE");
 }
 
+TEST(Trace, TheTenthTrackOfANameFollowsTheNinth) {
+  TraceSink trace;
+  for (std::int64_t i = 0; i < 10; ++i) trace.add({"dma", "ring", Ps{0}, Ps{5}, Ps{5}, "", i});
+  std::vector<std::string> names(10);
+  for (const json& e : events(json::parse(trace_json(trace, "k")), "M"))
+    if (e.at("name") == "thread_name") names.at(e.at("tid")) = e.at("args").at("name");
+  EXPECT_EQ(names.front(), "ring");
+  EXPECT_EQ(names[8], "ring, 9");
+  EXPECT_EQ(names[9], "ring, 10");
+}
+
 TEST(Trace, AnEmptyTraceIsADocument) {
   EXPECT_TRUE(events(json::parse(trace_json({}, "k")), "X").empty());
 }
