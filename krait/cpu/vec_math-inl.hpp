@@ -41,8 +41,8 @@ HWY_INLINE V at_most(D d, float high, V x) {
 #endif
 }
 
-/// p * 2^n for integral n; inf for n >= 128, 0 for n <= -127. AVX3: 2^floor(n), exact
-/// also outside.
+/// p * 2^n for integral n; inf for n >= 128, 0 for n <= -127. AVX3: 2^floor(n), exact also
+/// outside.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V scale_by_power(D d, V p, V n) {
 #if HWY_TARGET <= HWY_AVX3
