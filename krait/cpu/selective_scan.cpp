@@ -79,7 +79,7 @@ struct Chunk {
     const float* HWY_RESTRICT c = s.c + (kCConstant ? at : bc);
     // Without D the first chunk's y starts at 0.
     alignas(64) static constexpr float kZeros[kMaxLanes] = {};
-    const bool from_zero = kMoves && !moves.has_skip();
+    const bool from_zero = n == 0 && !moves.has_skip();
     const float* y_in = from_zero ? kZeros : mine.y;
     const std::int64_t y_step = from_zero ? 0 : kLanes;
     V h[kN];
@@ -98,33 +98,39 @@ struct Chunk {
   }
 };
 
-/// All states of one step: chunks of kStates, then of half the size, .. 1. The first one carries
-/// the moves.
+/// All states of one step from n on: chunks of kN, then of half the size, .. 1.
 template <bool kBConstant, bool kCConstant, std::int64_t kN = kStates>
 HWY_INLINE void scan_states(const Step& step, std::int64_t n, const Buffers& s, StepBuffers mine,
                             std::int64_t d_state, const Moves& moves) {
   using C = Chunk<kBConstant, kCConstant, kN>;
-  if (n == 0 && kN <= d_state) {
-    C::template run<true>(step, n, s, mine, d_state, moves);
-    n += kN;
-  }
   for (; n + kN <= d_state; n += kN) C::template run<false>(step, n, s, mine, d_state, moves);
   if constexpr (kN > 1)
     scan_states<kBConstant, kCConstant, kN / 2>(step, n, s, mine, d_state, moves);
+}
+
+/// Only the usual case carries the moves: in every variant of the loop they would take minutes to
+/// compile.
+bool carries_moves(const Args& args) {
+  return args.b_kind == BcKind::kPerToken && args.c_kind == BcKind::kPerToken &&
+         args.d_state >= kStates;
 }
 
 void scan_step(const Args& args, const Step& step, const Buffers& s, StepBuffers mine,
                const Moves& moves) {
   const bool b_constant = args.b_kind == BcKind::kConstant;
   const bool c_constant = args.c_kind == BcKind::kConstant;
-  if (b_constant && c_constant)
+  if (b_constant && c_constant) {
     scan_states<true, true>(step, 0, s, mine, args.d_state, moves);
-  else if (b_constant)
+  } else if (b_constant) {
     scan_states<true, false>(step, 0, s, mine, args.d_state, moves);
-  else if (c_constant)
+  } else if (c_constant) {
     scan_states<false, true>(step, 0, s, mine, args.d_state, moves);
-  else
+  } else if (carries_moves(args)) {
+    Chunk<false, false, kStates>::run<true>(step, 0, s, mine, args.d_state, moves);
+    scan_states<false, false>(step, kStates, s, mine, args.d_state, moves);
+  } else {
     scan_states<false, false>(step, 0, s, mine, args.d_state, moves);
+  }
 }
 
 /// out[t * n + i] = in[i * length + t] for t < tokens, i < n.
@@ -203,7 +209,7 @@ void scan_steps(const Args& args, const Tile& tile, const Buffers& s) {
       if (now.group == 0 && now.span_token == 0) pack_span(args, tile, now.token, s);
       scan_step(args, now, s, s.step[i & 1], moves);
     }
-    moves.rest(now.tokens);
+    moves.rest(carries_moves(args) ? now.tokens : 0);
     before = now, now = next, next = ahead;
   }
 }
