@@ -32,33 +32,13 @@ struct Options {
   bool no_data = false, no_rounding = false, strict = false, print = false;
 };
 
-// Against the f64 reference a device kernel may lose this many times what the operator allows f32
-// code on a CPU: its scans reassociate (products of decays over log2(L) levels) and its softplus
-// and silu are rounded once more where they pass through f32 tiles.
-constexpr double kDeviceFactor = 10;
-
-// With bf16 or f16 asked for, outputs and intermediates carry relative errors of 2^-9 each; the
-// bound of the golden vectors for such arithmetic is 2e-2.
-constexpr double kReducedPrecision = 2e-2;
-
-bool asks_reduced_precision(const Params& params) {
-  return std::any_of(params.values().begin(), params.values().end(), [](const auto& item) {
-    return item.second == "bf16" || item.second == "f16";
-  });
-}
-
 bool all_zero(const Tensor& tensor) {
   const std::vector<double> values = tensor.to_f64();
   return std::all_of(values.begin(), values.end(), [](double v) { return v == 0; });
 }
 
 /// Judges the outputs that the kernel has against the reference's of the same name.
-Accuracy judge(const ops::Operator& op, const TensorMap& expected, const TensorMap& outputs,
-               const Params& params) {
-  const bool reduced = asks_reduced_precision(params);
-  const ops::Tolerance allowed{
-      .rtol = reduced ? kReducedPrecision : kDeviceFactor * op.f32_tolerance.rtol,
-      .atol = kDeviceFactor * op.f32_tolerance.atol};
+Accuracy judge(const ops::Tolerance& allowed, const TensorMap& expected, const TensorMap& outputs) {
   Accuracy out{.max_rel_error = 0, .limit = allowed.rtol, .wrong = {}};
   for (const ops::Difference& d : ops::compare(outputs, expected)) {
     out.max_rel_error = std::max(out.max_rel_error, d.relative());
@@ -115,7 +95,8 @@ Reply run(const Options& options, const Context& context) {
                      .result = sim::run(program, machine, call.inputs, run_options),
                      .accuracy = {}};
   if (!options.no_data)
-    outcome.accuracy = judge(op, expected.get(), outcome.result.outputs, params.kernel);
+    outcome.accuracy =
+        judge(ops::device_tolerance(op, problem), expected.get(), outcome.result.outputs);
   if (options.trace)
     write_file_atomically(*options.trace,
                           sim::trace_json(trace, cat(kernel.name, " on ", machine.name())));

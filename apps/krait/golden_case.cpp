@@ -98,7 +98,14 @@ void check_expected(const GoldenCase& c, const std::string& where) {
         Report{"the data has no expected outputs", where, {}, "add tensors named out.*"});
   const auto shapes = c.op->output_shapes(ops::problem_of(c.call));
   std::vector<std::string> known;
+  known.reserve(shapes.size());
   for (const auto& [name, shape] : shapes) known.push_back(name);
+  for (const auto& [name, shape] : shapes)
+    if (!c.expected.contains(name))
+      throw UserError(Report{cat("the data has no expected output out.", name),
+                             where,
+                             {},
+                             cat("add it, else ", name, " would pass unchecked")});
   for (const auto& [name, tensor] : c.expected)
     if (!shapes.contains(name))
       throw UserError(Report{

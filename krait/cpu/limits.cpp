@@ -177,22 +177,26 @@ struct FreeAligned {
 
 }  // namespace
 
-MachineLimits measure_machine_limits(ThreadPool& pool, const LimitProbe& probe) {
+double measure_read_rate(ThreadPool& pool, const LimitProbe& probe) {
   apply_cpu_override();
-  const std::int64_t bytes = static_cast<std::int64_t>(probe.read_bytes);
-  const std::int64_t tiles = std::max<std::int64_t>(1, bytes / 4 / kReadTile);
+  const auto bytes = static_cast<std::int64_t>(probe.read_bytes);
+  const auto threads = static_cast<std::int64_t>(pool.threads());
+  const std::int64_t tiles = std::max(threads, bytes / 4 / kReadTile);
   const auto floats = static_cast<std::size_t>(tiles * kReadTile);
   const std::unique_ptr<float[], FreeAligned> buffer(new (std::align_val_t{64}) float[floats]);
   std::fill_n(buffer.get(), floats, 1.0F);  // touches every page before any clock runs
+  return 1e-9 *
+         best_rate(probe, [&](std::int64_t n) { return read_work(pool, n, buffer.get(), tiles); });
+}
 
+MachineLimits measure_machine_limits(ThreadPool& pool, const LimitProbe& probe) {
+  apply_cpu_override();
   MachineLimits limits;
   limits.threads = pool.threads();
   limits.target = HWY_DYNAMIC_DISPATCH(probe_target)();
   limits.gflops = best_rate(probe, [&](std::int64_t n) { return fma_work(pool, n); }) * 1e-9;
   limits.exp_per_s = best_rate(probe, [&](std::int64_t n) { return exp_work(pool, n); });
-  limits.gbps_read = 1e-9 * best_rate(probe, [&](std::int64_t n) {
-                       return read_work(pool, n, buffer.get(), tiles);
-                     });
+  limits.gbps_read = measure_read_rate(pool, probe);
   return limits;
 }
 

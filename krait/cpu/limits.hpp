@@ -31,4 +31,9 @@ struct LimitProbe {
 /// @throws std::bad_alloc if the buffer cannot be had
 [[nodiscard]] MachineLimits measure_machine_limits(ThreadPool& pool, const LimitProbe& probe = {});
 
+/// Rate at which all threads together read a buffer again and again, in 1e9 bytes / s: of memory,
+/// or of the cache that holds it. The buffer has at least 1 MiB a thread.
+/// @throws std::bad_alloc if the buffer cannot be had
+[[nodiscard]] double measure_read_rate(ThreadPool& pool, const LimitProbe& probe = {});
+
 }  // namespace krait

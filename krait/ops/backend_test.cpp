@@ -5,19 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <nlohmann/json.hpp>
-
 #include "krait/base/error.hpp"
-#include "krait/base/file.hpp"
 #include "krait/base/text.hpp"
 #include "krait/machine/registry.hpp"
-#include "krait/tensor/safetensors.hpp"
 
 namespace krait::ops {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
 std::string refusal(const std::string& spec) {
@@ -142,52 +136,6 @@ TEST(Backends, AllAgreeWithTheReferenceOnEveryOperator) {
            compare(make_backend(spec, {.threads = 2})->run(op, call), expected))
         EXPECT_TRUE(d.within(op.f32_tolerance)) << spec << " " << d.tensor << " " << d.max_abs;
   }
-}
-
-/// A golden case: "in." tensors, the attributes that the operator knows, "out." tensors.
-struct Golden {
-  const Operator* op;
-  Call call;
-  TensorMap expected;
-};
-Golden read_golden(const fs::path& sidecar) {
-  const auto json = nlohmann::json::parse(read_file(sidecar));
-  Golden out{operator_of_group(json.at("group").get<std::string>()), {}, {}};
-  for (const auto& [name, value] : json.at("attributes").items()) {
-    if (value.is_boolean()) out.call.attrs[name] = value.get<bool>();
-    if (value.is_number_integer()) out.call.attrs[name] = value.get<std::int64_t>();
-    if (value.is_number_float()) out.call.attrs[name] = value.get<double>();
-    if (value.is_string()) out.call.attrs[name] = value.get<std::string>();
-  }
-  fs::path data = sidecar;
-  for (const auto& [name, tensor] :
-       read_safetensors(data.replace_extension(".safetensors")).tensors) {
-    if (name.starts_with("in.")) out.call.inputs.emplace(name.substr(3), tensor);
-    if (name.starts_with("out.")) out.expected.emplace(name.substr(4), tensor);
-  }
-  return out;
-}
-
-TEST(Backends, GoldenCasesHoldForTheReferenceAndEveryFormOnTheCpu) {
-  int cases = 0;
-  for (const auto& item :
-       fs::recursive_directory_iterator(fs::path(KRAIT_SOURCE_DIR) / "tests" / "golden")) {
-    if (item.path().extension() != ".json" || item.path().filename() == "index.json") continue;
-    const Golden golden = read_golden(item.path());
-    if (golden.op == nullptr) continue;
-    ++cases;
-    for (const char* spec : {"ref", "cpu", "cpu:naive", "cpu:compiler"}) {
-      SCOPED_TRACE(cat(item.path().stem().string(), " on ", spec));
-      const auto backend = make_backend(spec, {.threads = 2});
-      // 1e-10: two float64 programs that add in other orders.
-      const Tolerance tolerance =
-          backend->precision() == "float64" ? Tolerance{1e-10, 1e-12} : golden.op->f32_tolerance;
-      for (const Difference& d : compare(backend->run(*golden.op, golden.call), golden.expected))
-        EXPECT_TRUE(d.within(tolerance))
-            << d.tensor << " " << d.max_abs << " of " << d.max_expected;
-    }
-  }
-  EXPECT_GE(cases, 10);
 }
 
 }  // namespace

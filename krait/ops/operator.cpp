@@ -95,6 +95,13 @@ KernelParams kernel_params(const Operator& op, const kernels::Kernel& kernel,
   return out;
 }
 
+Tolerance device_tolerance(const Operator& op, const kernels::Problem& problem) {
+  Tolerance out = op.f32_tolerance;
+  for (const auto& [name, type] : problem.inputs)
+    if (size_of(type.dtype) == 2) out.rtol = std::max(out.rtol, 0x1.0p-7);
+  return out;
+}
+
 std::vector<Difference> compare(const TensorMap& got, const TensorMap& expected) {
   std::vector<Difference> out;
   for (const auto& [name, tensor] : expected) out.push_back(compare_one(name, got, tensor));

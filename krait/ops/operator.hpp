@@ -28,7 +28,7 @@ struct Call {
 /// Arithmetic and the least traffic of one call; what a roofline needs.
 struct Counts {
   double flops = 0;      // add, multiply: 1 each; fma: 2
-  double exps = 0;       // exponentials (and other transcendental functions)
+  double exps = 0;       // exponentials; logarithms are not counted
   double min_bytes = 0;  // every input read once, every output written once
 };
 
@@ -101,6 +101,13 @@ struct KernelParams {
 /// @param assignments  "name=value". @throws UserError as Params::set_assignment
 [[nodiscard]] KernelParams kernel_params(const Operator& op, const kernels::Kernel& kernel,
                                          std::span<const std::string> assignments);
+
+/// What a device kernel's result may differ from the reference by: f32_tolerance, as on the CPU. If
+/// the problem's tensors have 16 bits, rtol is at least 2^-7: a rounding to bf16 is up to 2^-8 of a
+/// value; the result is rounded once, and what rounded intermediates leave in it gets as much
+/// again. A kernel that rounds inside for speed gets no allowance: its caller asked for f32.
+/// `krait sim` and the map judge by this.
+[[nodiscard]] Tolerance device_tolerance(const Operator& op, const kernels::Problem& problem);
 
 /// Largest difference of a tensor against f64 values: absolute, and relative to max|expected|.
 struct Difference {

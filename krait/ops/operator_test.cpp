@@ -186,7 +186,7 @@ TEST(Operators, CountsOfTheScanByHand) {
   const Counts c = op.counts(op.make_problem(params));
   // 30 state steps of 6; 10 tokens: dt * u, + bias, softplus' addition, D (2), gate (3).
   EXPECT_EQ(c.flops, 30 * 6 + 10 * 8);
-  EXPECT_EQ(c.exps, 30 + 10 * 3);
+  EXPECT_EQ(c.exps, 30 + 10 * 2);
   // u, delta, z, out; A; B, C; D, delta_bias; last_state.
   EXPECT_EQ(c.min_bytes, 4 * (4 * 10 + 6 + 2 * 15 + 2 * 2 + 6));
 }

@@ -99,8 +99,8 @@ Roof roof_of(const WorkCounts& counts, const HostLimits& limits) {
     if (!(rate > 0) || amount / rate * 1e9 <= roof.ns) return;
     roof = {amount / rate * 1e9, std::move(what)};
   };
-  consider(counts.min_bytes, limits.gbps * 1e9,
-           cat("memory bandwidth for the least traffic of ", bytes_text(counts.min_bytes)));
+  consider(counts.min_bytes, limits.set_gbps * 1e9,
+           cat("read rate of a set of ", bytes_text(counts.min_bytes), ", the least traffic"));
   consider(counts.flops, limits.gflops * 1e9,
            cat("arithmetic rate for ", show_count(counts.flops), " operations"));
   consider(counts.exps, limits.exp_per_s,
@@ -114,13 +114,11 @@ std::string measured_cause(const VariantResult& baseline, const VariantResult& b
                human_time(baseline.result.time_ns),
                "; a device that reports times alone gives no counters.");
   const Roof roof = roof_of(best.result.counts, *best.result.limits);
-  const double share = roof.ns / best.result.time_ns;
-  std::string out =
-      cat(best.name, " reaches ", percent_text(share), " of this CPU's ", roof.what, "; ",
-          baseline.name, " reaches ", percent_text(roof.ns / baseline.result.time_ns));
-  // More than all of it cannot come from memory.
-  if (share > 1.05) out += "; more than 100 %, so the data stay in cache";
-  return out + ".";
+  const auto share = [&](const VariantResult& v) {
+    return percent_text(roof.ns / v.result.time_ns);
+  };
+  return cat(best.name, " reaches ", share(best), " of this CPU's ", roof.what, "; ", baseline.name,
+             " reaches ", share(baseline), ".");
 }
 
 std::string predicted_cause(const VariantResult& baseline, const VariantResult& best) {
@@ -175,6 +173,7 @@ std::string counter_text(const JobResult& a, const JobResult& b, std::size_t mos
   });
   if (facts.size() > most) facts.resize(most);
   std::vector<std::string> texts;
+  texts.reserve(facts.size());
   for (const Fact& fact : facts) texts.push_back(fact.text);
   return join(texts, " and ");
 }

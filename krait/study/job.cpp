@@ -50,7 +50,7 @@ std::string shell_word(std::string_view text) {
 }
 
 void append_settings(std::string& out, const ParamMap& params) {
-  for (const auto& [key, value] : params) out += " --set " + shell_word(key + "=" + value);
+  for (const auto& [key, value] : params) out += cat(" --set ", shell_word(cat(key, '=', value)));
 }
 
 }  // namespace

@@ -47,26 +47,9 @@ void count_ulps(UlpCount& count, std::span<const float> got, std::span<const dou
   }
 }
 
-// Against the float64 reference a device kernel may lose this many times what the operator allows
-// f32 code on a CPU: its scans reassociate (products of decays over log2(L) levels) and its
-// functions are rounded once more where they pass through f32 tiles. `krait sim` holds kernels to
-// the same.
-constexpr double kDeviceFactor = 10;
-
-/// What a right result may differ by. Tensors of 16 bits: each rounding to bf16 is up to 2^-9 of a
-/// value, and a kernel may round an intermediate, the product with the weight and the result; four
-/// of them are 2^-7. Inputs are rounded before the reference sees them and cost nothing. A kernel
-/// that rounds inside for speed gets no such allowance: its caller asked for f32.
-ops::Tolerance tolerance_of(const JobSpec& spec, const ops::Operator& op) {
-  ops::Tolerance tolerance = op.f32_tolerance;
-  if (spec.kind == JobKind::kPredict) {
-    tolerance.rtol *= kDeviceFactor;
-    tolerance.atol *= kDeviceFactor;
-  }
-  const auto dtype = spec.shape.find("dtype");
-  if (dtype != spec.shape.end() && dtype->second != "f32")
-    tolerance.rtol = std::max(tolerance.rtol, 0x1.0p-7);
-  return tolerance;
+ops::Tolerance tolerance_of(const JobSpec& spec, const SolvedCall& solved) {
+  if (spec.kind != JobKind::kPredict) return solved.op->f32_tolerance;
+  return ops::device_tolerance(*solved.op, ops::problem_of(solved.call));
 }
 
 }  // namespace
@@ -99,7 +82,7 @@ std::shared_ptr<const SolvedCall> Problems::get(const JobSpec& spec) {
 
 void judge_outputs(JobResult& result, const JobSpec& spec, const SolvedCall& solved,
                    const TensorMap& outputs) {
-  const ops::Tolerance tolerance = tolerance_of(spec, *solved.op);
+  const ops::Tolerance tolerance = tolerance_of(spec, solved);
   double worst = 0;
   bool within = true;
   UlpCount ulp;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "krait/base/text.hpp"
 #include "krait/study/cause.hpp"
@@ -18,7 +19,7 @@ constexpr double kScanError = 3e-7, kLogDepthSpeedUp = 1.14, kErrorBar = 1e-3;
 constexpr double kAgreement = 0.20;  // relative
 
 struct Range {
-  double low = INFINITY, high = -INFINITY;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
   void add(double value) {
     low = std::min(low, value);
     high = std::max(high, value);
@@ -34,9 +35,9 @@ struct Range {
   }
 };
 
-std::string text_of(const ParamMap& params, const std::string& name, std::string fallback) {
+std::string text_of(const ParamMap& params, const std::string& name, const std::string& fallback) {
   const auto found = params.find(name);
-  return found == params.end() ? std::move(fallback) : found->second;
+  return found == params.end() ? fallback : found->second;
 }
 
 bool is_norm(const Entry& e) {
@@ -53,7 +54,7 @@ bool is_scan(const Entry& e) {
 using Choose = std::function<bool(const VariantResult&)>;
 
 /// Kernel `name` with f32 shift products and rounding on: the plain use of it.
-Choose plain(std::string name) {
+Choose plain(const std::string& name) {
   return [name](const VariantResult& v) {
     return v.spec.variant == name && v.spec.rounding && v.result.done() &&
            text_of(v.spec.tuning, "dtype", "f32") == "f32";
@@ -189,11 +190,10 @@ double bytes_ratio(const Pair& p) {
 std::string traffic_reason(const Pair& p) {
   const auto slow = static_cast<double>(p.slow->result.hbm_bytes());
   const auto fast = static_cast<double>(p.fast->result.hbm_bytes());
-  return cat("At ", shape_text(*p.entry), " fused moves ", bytes_text(fast),
-             ", every row in and out once. Five such transfers to its two are ",
-             bytes_text(kTrafficCeiling * fast), "; naive moves ", bytes_text(slow),
-             ". The difference is mostly the weight, which naive loads for each of the 128 "
-             "partitions; the more rows, the less it counts.");
+  const double five = kTrafficCeiling * fast;
+  return cat("At ", shape_text(*p.entry), " fused moves ", bytes_text(fast), " and naive ",
+             bytes_text(slow), ", ", bytes_text(std::abs(slow - five)),
+             slow > five ? " more" : " less", " than five such transfers to its two.");
 }
 
 void add_norm_traffic(std::vector<Published>& out, const std::vector<Pair>& pairs) {
@@ -235,9 +235,9 @@ void add_norm_bits(std::vector<Published>& out, const std::vector<Pair>& pairs) 
                          " elements differ, by at most ", max_ulp, " units in the last place");
   if (!equal)
     row.reason =
-        "A row's mean square is one f32 sum of all its elements. Its rounding reaches the row's "
-        "factor and, through it, every element of the row alike, so whole rows differ by the same "
-        "few units. The published order of summation is not known.";
+        "A row's mean square is one f32 sum of all its elements. Its rounding changes the row's "
+        "factor and with it every element of the row by the same relative amount. The published "
+        "order of summation is not known.";
   out.push_back(std::move(row));
 }
 
@@ -320,16 +320,17 @@ void add_bf16_error(std::vector<Published>& out, const Entry& e, bool rounding) 
   if (passes == rounding)
     row.reason =
         cat("The error is ", short_text(error), ", the bar ", short_text(kErrorBar),
-            "; bf16 keeps 8 bits, one rounding is up to ", short_text(0x1.0p-9), " of a value.");
+            "; bf16 keeps 8 bits, one rounding is up to ", short_text(0x1.0p-8), " of a value.");
   out.push_back(std::move(row));
 }
 
-/// Share of its time that the bounding engine is busy; the critical path's share if the bound is
-/// none.
-double bound_share(const JobResult& r) {
-  const auto path = r.path_ns.find(r.bound_by);
-  const double on_path = path == r.path_ns.end() ? 0 : path->second / r.time_ns;
-  return std::max(r.busy_share(r.bound_by), on_path);
+/// What bounds a run, and how much of its time that is: the share an engine works or, for a bound
+/// that is no engine (latency), its share of the critical path.
+std::string bound_share(const JobResult& r) {
+  if (r.busy_ns.contains(r.bound_by))
+    return cat(r.bound_by, " bounds it and works for ", percent_text(r.busy_share(r.bound_by)),
+               " of the time");
+  return cat("bound by ", bound_text(r));
 }
 
 void add_hardware_scan(std::vector<Published>& out, const Entry& e) {
@@ -348,8 +349,7 @@ void add_hardware_scan(std::vector<Published>& out, const Entry& e) {
     cite(row, *v);
   }
   row.ours = cat(human_time(hardware->result.time_ns), texts.empty() ? "" : ", ", join(texts, ", "),
-                 "; ", hardware->result.bound_by, " bounds it and works for ",
-                 percent_text(bound_share(hardware->result)), " of the time");
+                 "; ", bound_share(hardware->result));
   out.push_back(std::move(row));
 }
 

@@ -48,8 +48,10 @@ void add_measured(Json& out, const JobResult& r) {
   out["samples_ns"] = r.samples_ns;
   out["ran_on"] = r.ran_on;
   if (r.limits)
-    out["limits"] = {
-        {"gflops", r.limits->gflops}, {"gbps", r.limits->gbps}, {"exp_per_s", r.limits->exp_per_s}};
+    out["limits"] = {{"gflops", r.limits->gflops},
+                     {"gbps", r.limits->gbps},
+                     {"set_gbps", r.limits->set_gbps},
+                     {"exp_per_s", r.limits->exp_per_s}};
   if (r.source)
     out["source"] = {{"device", r.source->device},
                      {"instance", r.source->instance},
@@ -125,6 +127,7 @@ void read_host(const Reader& in, JobResult& r) {
     r.limits.emplace();
     limits.read("gflops", r.limits->gflops);
     limits.read("gbps", r.limits->gbps);
+    limits.read("set_gbps", r.limits->set_gbps);
     limits.read("exp_per_s", r.limits->exp_per_s);
   }
   if (in.has("source")) {

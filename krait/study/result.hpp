@@ -29,9 +29,10 @@ struct WorkCounts {
   bool operator==(const WorkCounts&) const = default;
 };
 
-/// What this CPU allows, measured beside the job.
+/// What this CPU allows, measured beside the job. gbps: reads of memory beyond the caches;
+/// set_gbps: reads of a buffer as large as the job's least traffic, from wherever that stays.
 struct HostLimits {
-  double gflops = 0, gbps = 0, exp_per_s = 0;
+  double gflops = 0, gbps = 0, set_gbps = 0, exp_per_s = 0;
   bool operator==(const HostLimits&) const = default;
 };
 

@@ -128,6 +128,17 @@ class DamagedCases(CliTest):
     def test_the_copy_itself_passes(self):
         self.assertEqual(self.object("check", self.dir)["passed"], 1)
 
+    def test_a_missing_expectation_fails(self):
+        raw = self.data.read_bytes()
+        size = int.from_bytes(raw[:8], "little")
+        header = raw[8 : 8 + size].replace(b'"out.last_state"', b'"in.sast_nother"')
+        self.data.write_bytes(raw[:8] + header + raw[8 + size :])
+        self.rewrite(sha256=None)
+        self.fails("sast_nother")
+        header = raw[8 : 8 + size].replace(b'"out.last_state"', b'"gout.ast_state"')
+        self.data.write_bytes(raw[:8] + header + raw[8 + size :])
+        self.fails("no expected output out.last_state", "unchecked")
+
     def test_a_wrong_expectation_fails_with_the_worst_tensor(self):
         raw = bytearray(self.data.read_bytes())
         size = int.from_bytes(raw[:8], "little")

@@ -58,6 +58,13 @@ Matrix matrix(Memory& m, const Tile& t, std::vector<float>& packed) {
   return {packed.data(), columns};
 }
 
+bool only_zero_and_one(const Matrix& m, std::size_t rows, std::size_t columns) {
+  for (std::size_t k = 0; k < rows; ++k)
+    for (std::size_t i = 0; i < columns; ++i)
+      if (const float v = m.data[k * m.stride + i]; v != 0 && v != 1) return false;
+  return true;
+}
+
 }  // namespace
 
 void NcMatmul::check(Checker& c) const {
@@ -102,6 +109,10 @@ void NcMatmul::execute(Memory& m) const {
   const Matrix b = matrix(m, moving, packed_b);
   const auto rows = static_cast<std::size_t>(dst.partitions);
   const auto columns = static_cast<std::size_t>(dst.free_size());
+  const auto depth = static_cast<std::size_t>(stationary.partitions);
+  if (onezero && stationary.dtype == DType::kF32 && !only_zero_and_one(a, depth, rows) &&
+      !only_zero_and_one(b, depth, columns))
+    m.report("onezero-broken", "onezero was promised, but neither operand holds only 0 and 1");
   result.assign(rows * columns, 0.0F);
   if (accumulate) {
     for (int r = 0; r < dst.partitions; ++r) {

@@ -14,7 +14,8 @@ struct NcMatmul {
   Tile stationary;  // [K, M], SBUF, K and M <= 128
   Tile moving;      // [K, N], SBUF, N <= 512 (v4: 4096)
   bool accumulate = false;
-  bool onezero = false;  // a promise that one f32 operand holds only 0 and 1: fewer passes
+  bool onezero = false;  // a promise that one f32 operand holds only 0 and 1: fewer passes; a
+                         // broken one is reported
 
   static constexpr InsnInfo info{.name = "nc_matmul",
                                  .engine = Engine::kTensor,

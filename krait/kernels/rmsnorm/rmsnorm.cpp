@@ -38,6 +38,27 @@ RmsnormIo declare_rmsnorm(KernelBuilder& kb, const Problem& problem) {
   return io;
 }
 
+Ref one_tile(KernelBuilder& kb) {
+  Ref one = kb.sbuf("one", DType::kF32, 1, {1});
+  kb.emit(isa::Memset{.dst = one, .value = 1});
+  return one;
+}
+
+Ref weight_tile(KernelBuilder& kb, const RmsnormIo& io, const Ref& one, const Affine& from,
+                std::int64_t n) {
+  Ref weight = kb.sbuf("weight", DType::kF32, 128, {n});
+  kb.scope([&] {
+    const Ref row = kb.sbuf("weight_row", DType::kF32, 1, {n});
+    load(kb, row, io.weight.view(from, 0, 1, {{1, n}}));
+    kb.tiles(n, 512, [&](const Affine&, const Affine& column, std::int64_t size) {
+      const Ref bank = kb.psum("weight_psum", DType::kF32, 128, {size}, 2);
+      broadcast_row(kb, bank, one, row.cols(column, size), 0);
+      kb.emit(isa::TensorCopy{.dst = weight.cols(column, size), .src = bank});
+    });
+  });
+  return weight;
+}
+
 Ref eps_tile(KernelBuilder& kb, const RmsnormIo& io) {
   Ref eps = kb.sbuf("eps", DType::kF32, 128, {1});
   kb.emit(isa::Memset{.dst = eps, .value = static_cast<float>(io.eps)});

@@ -19,10 +19,6 @@ struct RmsnormIo {
                          const Affine& from, std::int64_t size) const {
     return tensor.view(start * width + from, width, count, {{1, size}});
   }
-  /// weight's columns on `count` partitions.
-  [[nodiscard]] Ref weight_rows(std::int64_t count, const Affine& from, std::int64_t size) const {
-    return weight.view(from, 0, count, {{1, size}});
-  }
 };
 
 /// Declares the tensors. @throws UserError for a gate, groups or other dtypes, by name
@@ -31,6 +27,15 @@ struct RmsnormIo {
 /// rstd[p] = (sum[p] / width + eps)^(-1/2) on ScalarE; eps is a [128, 1] tile of the constant.
 void emit_rstd(KernelBuilder& kb, const RmsnormIo& io, const Ref& rstd, const Ref& sum,
                const Ref& eps);
+
+/// A [1, 1] f32 tile that holds 1, for weight_tile.
+[[nodiscard]] Ref one_tile(KernelBuilder& kb);
+
+/// weight[from, from + n) on all 128 partitions, f32: one row is loaded, and products with a column
+/// of ones spread it, as TensorE has nothing else to do. 128 loads of the row would be most of the
+/// traffic when rows are few.
+[[nodiscard]] Ref weight_tile(KernelBuilder& kb, const RmsnormIo& io, const Ref& one,
+                              const Affine& from, std::int64_t n);
 
 /// A [128, 1] f32 tile that holds eps (activation takes constants other than 0 from v3 on only).
 [[nodiscard]] Ref eps_tile(KernelBuilder& kb, const RmsnormIo& io);

@@ -15,24 +15,7 @@ struct Fused {
   KernelBuilder& kb;
   const RmsnormIo& io;
   std::int64_t chunk;
-  Ref eps;
-
-  // The weight on all partitions: one row load, then a product with a column of ones (TensorE is
-  // idle).
-  Ref broadcast_weight(const Ref& ones) {
-    Ref weight = kb.sbuf("weight", DType::kF32, 128, {io.width});
-    kb.scope([&] {
-      const Ref row = kb.sbuf("weight_row", DType::kF32, 1, {io.width});
-      load(kb, row, io.weight_rows(1, 0, io.width));
-      kb.tiles(io.width, 512, [&](const Affine&, const Affine& from, std::int64_t n) {
-        const Ref bank = kb.psum("weight_psum", DType::kF32, 128, {n}, 2);
-        kb.emit(isa::NcMatmul{
-            .dst = bank, .stationary = ones, .moving = row.cols(from, n), .onezero = true});
-        kb.emit(isa::TensorCopy{.dst = weight.cols(from, n), .src = bank});
-      });
-    });
-    return weight;
-  }
+  Ref eps, one;
 
   // sums[:, piece] = sum of squares of x's columns.
   void square_sum(const Ref& x, const Ref& sum) {
@@ -58,8 +41,8 @@ struct Fused {
   }
 
   // Whole rows stay in SBUF: two transfers.
-  void resident(const Ref& ones) {
-    const Ref weight = broadcast_weight(ones);
+  void resident() {
+    const Ref weight = weight_tile(kb, io, one, 0, io.width);
     const std::int64_t pieces = (io.width + chunk - 1) / chunk;
     kb.tiles(io.rows, 128, [&](const Affine&, const Affine& row, std::int64_t p) {
       const Ref x = kb.sbuf("x", io.dtype, p, {io.width}, 2);
@@ -95,8 +78,7 @@ struct Fused {
       finish_rstd(rstd.partitions(0, p).col(tile), sums);
     });
     kb.tiles(io.width, chunk, [&](const Affine&, const Affine& from, std::int64_t n) {
-      const Ref weight = kb.sbuf("weight", DType::kF32, 128, {n});
-      load(kb, weight, io.weight_rows(128, from, n));
+      const Ref weight = weight_tile(kb, io, one, from, n);
       kb.tiles(io.rows, 128, [&](const Affine& tile, const Affine& row, std::int64_t p) {
         const Ref x = kb.sbuf("x", io.dtype, p, {n}, 3);
         const Ref y = kb.sbuf("y", io.dtype, p, {n}, 2);
@@ -113,15 +95,13 @@ ir::Program build(const MachineSpec& machine, const Problem& problem, const Para
   const RmsnormIo io = declare_rmsnorm(kb, problem);
   const std::int64_t chunk = std::min(io.width, params.integer("chunk"));
   kb.param("chunk", std::to_string(chunk));
-  const Ref ones = kb.sbuf("ones", DType::kF32, 1, {128});
-  kb.emit(isa::Memset{.dst = ones, .value = 1});
-  Fused fused{kb, io, chunk, eps_tile(kb, io)};
+  Fused fused{kb, io, chunk, eps_tile(kb, io), one_tile(kb)};
   // x twice, the weight with its row while it is spread, two y pieces, one scratch piece.
   const auto element = static_cast<std::int64_t>(size_of(io.dtype));
   const std::int64_t need =
       io.width * std::max<std::int64_t>(2 * element + 4, 8) + chunk * (2 * element + 2) + 4096;
   if (need <= kb.sbuf_available())
-    fused.resident(ones);
+    fused.resident();
   else
     fused.streamed();
   return kb.finish();

@@ -41,9 +41,9 @@ void reduce_pass(KernelBuilder& kb, const RmsnormIo& io, const Hbm& squares, con
 
 // Columns outside, so that each piece of the weight is loaded once.
 void scale_pass(KernelBuilder& kb, const RmsnormIo& io, const Hbm& factors, std::int64_t chunk) {
+  const Ref one = one_tile(kb);
   kb.tiles(io.width, chunk, [&](const Affine&, const Affine& from, std::int64_t n) {
-    const Ref weight = kb.sbuf("weight", DType::kF32, 128, {n});
-    load(kb, weight, io.weight_rows(128, from, n));
+    const Ref weight = weight_tile(kb, io, one, from, n);
     kb.tiles(io.rows, 128, [&](const Affine&, const Affine& row, std::int64_t p) {
       const Ref x = kb.sbuf("x", io.dtype, p, {n}, 3);
       const Ref rstd = kb.sbuf("rstd", DType::kF32, p, {1}, 3);

@@ -54,7 +54,9 @@ constexpr TensorEngine kTensor{
     .extra_cycles = {Cycles{0}, documented("A2, max(N, 64), nothing added")},
     .passes = {1, documented("A2 A3 A4, Tensor Engine data types")},
     .passes_f32 = {4, documented("A2 SH32, fp32 costs 4x")},
-    .passes_f32_onezero = {2, documented("ISA32, is_stationary_onezero: up to 2x for fp32")},
+    .passes_f32_onezero = {2,
+                           assumed(
+                               "ISA32, is_stationary_onezero: up to 2x for fp32; all of it taken")},
     .passes_f32_transpose = {4, derived("A2, no transpose mode: a multiplication by the identity")},
     .instructions_f32 = {2,
                          documented("EXP, fp32_mode LOW_HIGH; KO counts two for each nc_matmul")},
