@@ -14,6 +14,10 @@ else
   "${KRAIT:-$root/build/release/bin/krait}" map --preset seed --machine trn1 --machine trn2 --machine trn3 \
     --db "$work/map.sqlite" --html "$work/report.html" > "$work/map.txt"
 fi
+if grep -q -- '-dirty' "$work/report.html"; then
+  echo "picture.sh: the report is of changes that no commit holds (-dirty); commit, build and run again" >&2
+  exit 1
+fi
 HOME=$work chromium --headless --no-sandbox --disable-gpu --hide-scrollbars \
   --screenshot="$work/picture.png" --window-size="1400,$height" "file://$work/report.html" 2> "$work/chromium.txt" ||
   { cat "$work/chromium.txt" >&2; exit 1; }

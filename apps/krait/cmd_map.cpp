@@ -59,10 +59,10 @@ Reply run(const Options& options, const Context& context) {
   const study::Map map = run_map(options);
   write_file_atomically(options.html, study::report_html(map));
   if (context.json) return {study::map_json(map), 0};
-  return {
-      cat(study::map_text(map), "\nreport    ", std::filesystem::absolute(options.html).string(),
-          "\ndatabase  ", std::filesystem::absolute(options.db).string(), "\n"),
-      0};
+  return {cat(study::map_text(map, output_width()), "\nreport    ",
+              std::filesystem::absolute(options.html).string(), "\ndatabase  ",
+              std::filesystem::absolute(options.db).string(), "\n"),
+          0};
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 #include <mutex>
 #include <thread>
 
+#include "krait/base/text.hpp"
+
 namespace krait::app {
 
 int output_width() {
@@ -53,30 +55,6 @@ std::string bar(double share, int width) {
   const double clamped = std::isfinite(share) ? std::clamp(share, 0.0, 1.0) : 0.0;
   const auto filled = static_cast<std::size_t>(std::lround(clamped * width));
   return std::string(filled, '#') + std::string(static_cast<std::size_t>(width) - filled, '.');
-}
-
-std::string short_number(double value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.3g", value);
-  return buffer;
-}
-
-std::string wrapped(std::string_view text, int indent, int width) {
-  const std::string margin(static_cast<std::size_t>(indent), ' ');
-  const auto limit = static_cast<std::size_t>(std::max(width - indent, 1));
-  std::string out, line;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (!line.empty() && line.size() + 1 + word.size() > limit) {
-      out += margin + line + "\n";
-      line.clear();
-    }
-    if (!line.empty()) line += ' ';
-    line += word;
-  }
-  return out + (line.empty() ? "" : margin + line + "\n");
 }
 
 Written write_stdout(std::string_view text) {

@@ -28,11 +28,6 @@ class TextTable {
 
 /// A share from 0 to 1 as `width` cells: "######....".
 [[nodiscard]] std::string bar(double share, int width);
-/// The shortest decimal of three significant digits: "1.23e-07", "0.5", "inf".
-[[nodiscard]] std::string short_number(double value);
-/// Words broken into lines of at most `width` characters, of which `indent` spaces in front; a
-/// longer word has a line of its own.
-[[nodiscard]] std::string wrapped(std::string_view text, int indent, int width);
 
 enum class Written { kAll, kPipeClosed, kFailed };
 /// Writes everything to standard output. kFailed leaves the reason in errno.

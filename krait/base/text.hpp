@@ -47,4 +47,11 @@ template <class... Args>
 /// "1.5 KiB", "24 MiB": a byte count.
 [[nodiscard]] std::string human_bytes(std::uint64_t bytes);
 
+/// The shortest decimal of three significant digits: "1.23e-07", "0.5", "inf".
+[[nodiscard]] std::string short_number(double value);
+
+/// Words broken into lines of at most `width` characters, of which `indent` spaces in front; a
+/// longer word has a line of its own.
+[[nodiscard]] std::string wrapped(std::string_view text, int indent, int width);
+
 }  // namespace krait

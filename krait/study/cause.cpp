@@ -134,7 +134,7 @@ std::string failures(const Entry& entry, Role role) {
       why = v.result.within_tolerance.value_or(true)
                 ? cat(count_text(v.result.instruction_count()), " instructions, limit ",
                       count_text(kInstructionLimit))
-                : cat("wrong by ", short_text(v.result.max_rel_error.value_or(0)));
+                : cat("wrong by ", short_number(v.result.max_rel_error.value_or(0)));
     out += cat(out.empty() ? "" : "; ", v.name, ": ", why);
   }
   return out;

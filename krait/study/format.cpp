@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
-#include <string_view>
+
+#include "krait/base/text.hpp"
 
 namespace krait::study {
 
@@ -32,17 +32,7 @@ std::string count_text(std::int64_t count) {
 }
 
 std::string bytes_text(double bytes) {
-  constexpr std::array<std::string_view, 4> kUnits{"B", "kB", "MB", "GB"};
-  std::size_t unit = 0;
-  while (bytes >= 999.5 && unit + 1 < kUnits.size()) {
-    bytes /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.3g} {}", bytes, kUnits[unit]);
-}
-
-std::string short_text(double value) {
-  return fmt::format("{:.3g}", value);
+  return human_bytes(static_cast<std::uint64_t>(std::llround(bytes)));
 }
 
 }  // namespace krait::study

@@ -1,6 +1,6 @@
 #pragma once
 
-// Numbers as people read them. Decimal units (kB, MB): traffic is quoted so.
+// Numbers as people read them.
 
 #include <cstdint>
 #include <string>
@@ -10,7 +10,6 @@ namespace krait::study {
 [[nodiscard]] std::string ratio_text(double ratio);        // "1.57x", "0.031x", "24x"
 [[nodiscard]] std::string percent_text(double share);      // "92 %", "0.4 %"
 [[nodiscard]] std::string count_text(std::int64_t count);  // "18,944"
-[[nodiscard]] std::string bytes_text(double bytes);        // "16.8 MB"
-[[nodiscard]] std::string short_text(double value);        // three significant digits: "1.2e-07"
+[[nodiscard]] std::string bytes_text(double bytes);        // "16.0 MiB"
 
 }  // namespace krait::study

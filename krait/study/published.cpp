@@ -250,7 +250,7 @@ void add_scan_error(std::vector<Published>& out, const Entry& e) {
     const VariantResult* v = fastest(e, plain(kernel));
     if (v == nullptr || !v->result.max_rel_error) continue;
     worst = std::max(worst, *v->result.max_rel_error);
-    texts.push_back(cat(kernel, ' ', short_text(*v->result.max_rel_error)));
+    texts.push_back(cat(kernel, ' ', short_number(*v->result.max_rel_error)));
     cite(row, *v);
   }
   if (texts.empty()) return;
@@ -315,12 +315,12 @@ void add_bf16_error(std::vector<Published>& out, const Entry& e, bool rounding) 
       .what = cat("Log-depth scan with bf16 shift products against a bar of 1e-3, ",
                   rounding ? "the machine's rounding" : "a simulator that does not round"),
       .published = rounding ? "fails (on the chip)" : "passes",
-      .ours = cat(passes ? "passes" : "fails", ", error ", short_text(error))};
+      .ours = cat(passes ? "passes" : "fails", ", error ", short_number(error))};
   cite(row, *v);
   if (passes == rounding)
     row.reason =
-        cat("The error is ", short_text(error), ", the bar ", short_text(kErrorBar),
-            "; bf16 keeps 8 bits, one rounding is up to ", short_text(0x1.0p-8), " of a value.");
+        cat("The error is ", short_number(error), ", the bar ", short_number(kErrorBar),
+            "; bf16 keeps 8 bits, one rounding is up to ", short_number(0x1.0p-8), " of a value.");
   out.push_back(std::move(row));
 }
 

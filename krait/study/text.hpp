@@ -8,8 +8,9 @@
 
 namespace krait::study {
 
-/// A table of at most 100 columns, a cause under each line, then the published figures beside ours.
-[[nodiscard]] std::string map_text(const Map& map);
+/// A table of 73 columns, a cause under each line, then the published figures beside ours; text is
+/// wrapped at `width`.
+[[nodiscard]] std::string map_text(const Map& map, int width);
 
 /// {entries [{operator, context, machine, measured, naive_ns, compiler_ns, custom [{variant, ns,
 /// error}], best, factor, band, verdict, cause, jobs []}], published [{what, published, ours,

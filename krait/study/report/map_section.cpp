@@ -36,6 +36,7 @@ std::string times_list(const Entry& e) {
   };
   return cat("<dl class=\"times\">", line("naive", e.naive ? &e.variants[*e.naive] : nullptr),
              line("compiler", e.compiler ? &e.variants[*e.compiler] : nullptr),
+             e.measured ? "" : "<dt>compiler</dt><dd>none yet</dd>",
              line("custom", e.best_variant()), "</dl>");
 }
 
@@ -153,7 +154,8 @@ std::string header_section(const Map& map) {
       "<header class=\"page\">\n<p class=\"eyebrow\">Krait map &#183; preset ", escape(s.preset),
       "</p>\n<h1>Where a hand-written kernel pays</h1>\n<p class=\"lede\">", summary(map),
       " A factor is the better of the naive and the compiler's form over the best hand-written "
-      "kernel whose result is right.</p>\n<dl class=\"facts\">",
+      "kernel whose result is right. Predicted entries have no compiler's form yet: theirs is over "
+      "the naive kernel.</p>\n<dl class=\"facts\">",
       fact("run", s.started), fact("krait", s.version), fact("commit", s.commit),
       fact("this CPU", s.cpu), fact("machine tables", tables_text(map)),
       "</dl>\n<nav><a href=\"#map\">Map</a> <a href=\"#charts\">Speed-ups and rooflines</a> "

@@ -49,7 +49,7 @@ std::string job_row(const JobRow& job) {
   if (job.status != JobStatus::kPending) {
     const JobResult r = job.result();
     if (r.done()) time = human_time(r.time_ns);
-    if (r.max_rel_error) error = short_text(*r.max_rel_error);
+    if (r.max_rel_error) error = short_number(*r.max_rel_error);
   }
   const JobSpec& s = job.spec;
   const std::string_view origin = s.kind == JobKind::kMeasure ? "measured" : "predicted";
