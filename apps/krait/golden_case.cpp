@@ -135,7 +135,9 @@ std::vector<fs::path> find_sidecars(const fs::path& path) {
     if (sidecar || file.extension() == kData)
       out.insert(fs::path(file).replace_extension(kSidecar));
   }
-  if (error) throw UserError(Report{"cannot read the folder", path.string(), error.message(), {}});
+  if (error)
+    throw UserError(Report{"cannot read the folder", path.string(), error.message(),
+                           "make it readable, or name the cases one by one"});
   if (out.empty())
     throw UserError(Report{"no golden cases in this folder",
                            path.string(),

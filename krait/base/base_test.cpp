@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 TEST(Error, TextShowsEveryPart) {
   const UserError error(Report{"what", "here", "this", "do that"});
   EXPECT_STREQ(error.what(), "what\n  where  here\n  got    this\n  fix    do that");
-  EXPECT_STREQ(UserError("plain").what(), "plain");
+  EXPECT_STREQ(UserError(Report{"plain", {}, {}, {}}).what(), "plain");
 }
 
 TEST(Error, AssertThrowsInternalErrorWithFileAndLine) {

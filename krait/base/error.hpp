@@ -4,7 +4,8 @@
 //   UserError      the caller's kernel, config, file or flag is wrong          (CLI exit 1)
 //   MachineFault   a run-time rule of the simulated machine broke              (CLI exit 1)
 //   InternalError  our bug                                                     (CLI exit 70)
-// A message says what is wrong, where, what was got and how to fix it. Parts may be empty.
+// A message says what is wrong, where, what was got and how to fix it. Where and got may be
+// empty; a UserError or a MachineFault without a remedy fails tests/errors.
 
 #include <stdexcept>
 #include <string>
@@ -34,7 +35,6 @@ class Error : public std::runtime_error {
 class UserError : public Error {
  public:
   explicit UserError(Report report) : Error(std::move(report)) {}
-  explicit UserError(std::string what) : Error(Report{std::move(what), {}, {}, {}}) {}
 };
 
 class MachineFault : public Error {

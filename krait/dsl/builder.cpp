@@ -271,8 +271,7 @@ void KernelBuilder::append(const isa::InsnDef& def, const void* insn, const char
   node.where = cat(file_name(file), ":", line);
   auto violations = isa::check(def, node.self(), machine_);
   isa::for_each_tile(def, node.self(), [&](const isa::FieldInfo& field, const isa::Tile& tile) {
-    for (auto& v : ir::verify_tile(program_, field.name, tile, machine_))
-      violations.push_back(std::move(v));
+    for (auto& v : ir::verify_tile(program_, field.name, tile)) violations.push_back(std::move(v));
     check_scope(field, tile, violations);
   });
   if (!violations.empty()) {

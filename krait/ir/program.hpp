@@ -105,7 +105,7 @@ struct Problem {
 
 /// Bounds and bank rules of one tile over the whole loop nest (the builder calls this as it emits).
 [[nodiscard]] std::vector<isa::Violation> verify_tile(const Program& program,
-                                                      std::string_view field, const isa::Tile& tile,
-                                                      const MachineSpec& machine);
+                                                      std::string_view field,
+                                                      const isa::Tile& tile);
 
 }  // namespace krait::ir

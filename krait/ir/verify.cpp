@@ -118,7 +118,7 @@ struct Verifier {
             insn.where.empty() ? "" : cat(", ", insn.where));
     for (const Violation& v : isa::check(*insn.def, insn.self(), machine)) add(v, where);
     isa::for_each_tile(*insn.def, insn.self(), [&](const isa::FieldInfo& field, const Tile& tile) {
-      for (const Violation& v : verify_tile(program, field.name, tile, machine)) add(v, where);
+      for (const Violation& v : verify_tile(program, field.name, tile)) add(v, where);
       if (tile.expr != 0 && tile.expr < program.exprs.size())
         loops_open(program.exprs[tile.expr], where);
     });
@@ -177,8 +177,8 @@ struct Verifier {
 
 }  // namespace
 
-std::vector<Violation> verify_tile(const Program& program, std::string_view field, const Tile& tile,
-                                   const MachineSpec&) {
+std::vector<Violation> verify_tile(const Program& program, std::string_view field,
+                                   const Tile& tile) {
   std::vector<Violation> out;
   if (tile.buffer >= program.buffers.size() || tile.expr >= program.exprs.size()) {
     out.push_back({"reference", cat(field, " names a buffer or offset that does not exist"),

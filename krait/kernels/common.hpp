@@ -15,6 +15,10 @@ using dsl::Ref;
 inline constexpr isa::DmaRing kLoadRing = isa::DmaRing::kSync;
 inline constexpr isa::DmaRing kStoreRing = isa::DmaRing::kGpSimd;
 
+/// f32 columns of a PSUM bank, 2 KiB on every generation; also the most that one product moves on
+/// v2 and v3.
+inline constexpr std::int64_t kBankColumns = 512;
+
 inline void load(KernelBuilder& kb, const Ref& dst, const Ref& src) {
   kb.emit(isa::DmaCopy{.dst = dst, .src = src, .ring = kLoadRing});
 }

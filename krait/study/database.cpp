@@ -47,7 +47,8 @@ ParamMap parse_params(const std::string& text) {
 JobStatus parse_status(const std::string& text) {
   for (std::size_t i = 0; i < std::size(kStatusNames); ++i)
     if (kStatusNames[i] == text) return static_cast<JobStatus>(i);
-  throw UserError(Report{"a job has an unknown status", {}, text, {}});
+  throw UserError(Report{
+      "a job has an unknown status", {}, text, "the database was changed by another program"});
 }
 
 JobRow read_job(const Statement& s) {

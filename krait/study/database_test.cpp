@@ -141,7 +141,7 @@ TEST(StudyLock, IsHeldByOneAndGivenBack) {
 Executor counting(std::atomic<int>& runs) {
   return {.predict = [&runs](const JobSpec& spec) -> JobResult {
             ++runs;
-            if (spec.variant == "b") throw UserError("does not fit");
+            if (spec.variant == "b") throw UserError(Report{"does not fit", {}, {}, "shrink it"});
             if (spec.variant == "c") throw std::bad_alloc();
             return predicted_result(5);
           },

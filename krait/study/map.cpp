@@ -155,7 +155,10 @@ std::vector<Entry> make_entries(std::span<const JobRow> rows) {
 Map make_map(Database& database, std::int64_t campaign) {
   const auto found = database.campaign(campaign);
   if (!found)
-    throw UserError(Report{"no such campaign in the job database", {}, cat(campaign), {}});
+    throw UserError(Report{"no such campaign in the job database",
+                           {},
+                           cat(campaign),
+                           "krait jobs list shows what there is"});
   Map map;
   map.campaign = *found;
   map.jobs = database.jobs(campaign);

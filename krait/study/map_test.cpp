@@ -135,8 +135,9 @@ TEST(Cause, NamesTheCounterOfTheBoundFirstAndAtMostOneMore) {
   slow.depth = 300;             // the larger difference, yet not what bounds it
   slow.work["VectorE"] = 90'000;
   const std::string cause = entries(slow, fast)[0].cause;
-  EXPECT_THAT(cause, HasSubstr("ours moves 0.20x the HBM bytes (1000 B against 4.88 KiB) and does 1/90 "
-                               "the element-wise work"));
+  EXPECT_THAT(cause,
+              HasSubstr("ours moves 0.20x the HBM bytes (1000 B against 4.88 KiB) and does 1/90 "
+                        "the element-wise work"));
   EXPECT_THAT(cause, Not(HasSubstr("depth")));
   EXPECT_THAT(cause, HasSubstr("plain is bound by DMA transfer (80 % of its time)"));
 }

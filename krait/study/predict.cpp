@@ -37,9 +37,8 @@ ir::Program build(const JobSpec& spec, const MachineSpec& machine, const SolvedC
   const kernels::Kernel& kernel = kernels::find_kernel(spec.variant);
   if (kernel.op != spec.op)
     throw UserError(Report{cat("kernel ", kernel.name, " computes ", kernel.op, ", not ", spec.op),
-                           "job",
-                           variant_label(spec),
-                           {}});
+                           "job", variant_label(spec),
+                           cat("krait kernels lists the kernels of ", spec.op)});
   std::vector<std::string> assignments;
   for (const ParamMap* params : {&spec.shape, &spec.tuning})
     for (const auto& [name, value] : *params) assignments.push_back(cat(name, '=', value));

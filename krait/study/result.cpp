@@ -59,11 +59,14 @@ void add_measured(Json& out, const JobResult& r) {
                      {"statistic", r.source->statistic}};
 }
 
+constexpr const char* kForeign = "the database was changed by another program";
+
 /// Reads keys of one object with messages that name the key.
 class Reader {
  public:
   explicit Reader(const Json& object) : object_(object) {
-    if (!object.is_object()) throw UserError("a job's result is no JSON object");
+    if (!object.is_object())
+      throw UserError(Report{"a job's result is no JSON object", {}, object.type_name(), kForeign});
   }
   [[nodiscard]] bool has(const char* key) const {
     const auto found = object_.find(key);
@@ -175,7 +178,9 @@ std::string to_json(const JobResult& r) {
 
 JobResult result_from_json(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) throw UserError("a job's result is no JSON");
+  if (json.is_discarded())
+    throw UserError(
+        Report{"a job's result is no JSON", {}, std::string(text.substr(0, 80)), kForeign});
   const Reader in(json);
   JobResult r;
   r.outcome = parse_outcome(in);
@@ -198,7 +203,8 @@ JobResult result_from_json(std::string_view text) {
   read_groups(in, r);
   read_host(in, r);
   if (!std::isfinite(r.time_ns) || r.time_ns < 0)
-    throw UserError(Report{"a job's time is not a number of nanoseconds", "time_ns", {}, {}});
+    throw UserError(
+        Report{"a job's time is not a number of nanoseconds", "time_ns", cat(r.time_ns), kForeign});
   return r;
 }
 

@@ -261,6 +261,19 @@ TEST(Rules, OfTheVerifierHaveCases) {
   EXPECT_EQ(covered(ir_cases()), rules_of_folder("krait/ir"));
 }
 
+TEST(Remedies, AreInEveryMessage) {
+  for (const char* folder : {"krait", "apps"})
+    EXPECT_EQ(without_remedy_in_folder(folder), std::set<std::string>{}) << folder;
+}
+TEST(Remedies, AreMissedHoweverTheyAreLeftOut) {
+  EXPECT_EQ(without_remedy(R"(throw UserError(
+      Report{cat("a", b), {}, x, {}}); throw MachineFault(Report{"b", "c", "d", ""});
+      throw UserError(Report{"e", {}, cat(1, 2), "do f"}); throw UserError(Report{"g"});
+      throw InternalError(Report{"h", {}, {}, {}});)")
+                .size(),
+            3U);
+}
+
 // The walk would be worthless if it overlooked a way to write a rule down.
 TEST(Rules, AreFoundHoweverTheyAreWritten) {
   EXPECT_EQ(rules_in(R"(c.require(a(b, c) && d, "one", "x"); bad("two", cat("a, b")); v.push_back(

@@ -51,12 +51,31 @@ void collect(std::string_view source, std::string_view call, int argument,
   }
 }
 
+// Line breaks and runs of spaces as one space: "push_back(\n      {" and "push_back( {" alike.
+std::string flattened(std::string_view source) {
+  std::string flat;
+  for (const char c : source)
+    if (c != '\n' && (c != ' ' || flat.empty() || flat.back() != ' ')) flat += c;
+  return flat;
+}
+
+// What `find` gives for every source of a folder of the tree, tests aside.
+std::set<std::string> over_folder(const std::string& folder,
+                                  std::set<std::string> (*find)(std::string_view)) {
+  std::set<std::string> out;
+  const auto root = std::filesystem::path(KRAIT_SOURCE_DIR) / folder;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+    const std::string name = entry.path().filename().string();
+    const bool source = name.ends_with(".hpp") || name.ends_with(".cpp");
+    if (source && name.find("_test") == std::string::npos) out.merge(find(read_file(entry.path())));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::set<std::string> rules_in(std::string_view source) {
-  std::string flat;  // "push_back(\n      {" and "push_back({" alike
-  for (const char c : source)
-    if (c != '\n' && (c != ' ' || flat.empty() || flat.back() != ' ')) flat += c;
+  std::string flat = flattened(source);
   for (std::size_t at = 0; (at = flat.find("push_back( {", at)) != std::string::npos;)
     flat.erase(at + 10, 1);
   std::set<std::string> out;
@@ -66,15 +85,30 @@ std::set<std::string> rules_in(std::string_view source) {
 }
 
 std::set<std::string> rules_of_folder(const std::string& folder) {
+  return over_folder(folder, rules_in);
+}
+
+std::set<std::string> without_remedy(std::string_view source) {
+  const std::string flat = flattened(source);
   std::set<std::string> out;
-  const auto root = std::filesystem::path(KRAIT_SOURCE_DIR) / folder;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
-    const std::string name = entry.path().filename().string();
-    const bool source = name.ends_with(".hpp") || name.ends_with(".cpp");
-    if (source && name.find("_test") == std::string::npos)
-      out.merge(rules_in(read_file(entry.path())));
+  for (std::size_t at = flat.find("Report{"); at != std::string::npos;
+       at = flat.find("Report{", at + 1)) {
+    const std::string before = flat.substr(at < 15 ? 0 : at - 15, at < 15 ? at : 15);
+    if (before.find("UserError(") == std::string::npos &&
+        before.find("MachineFault(") == std::string::npos)
+      continue;
+    std::string_view rest = std::string_view(flat).substr(at + 7);
+    const std::string what(rest.substr(0, 40));
+    bool there = true;
+    for (int i = 0; i < 3; ++i) there = there && skip_argument(rest);
+    skip_spaces(rest);
+    if (!there || rest.starts_with("{}") || rest.starts_with("\"\"")) out.insert(what);
   }
   return out;
+}
+
+std::set<std::string> without_remedy_in_folder(const std::string& folder) {
+  return over_folder(folder, without_remedy);
 }
 
 }  // namespace krait::errors

@@ -14,4 +14,9 @@ namespace krait::errors {
 /// The same over every source of a folder of the tree, tests aside.
 [[nodiscard]] std::set<std::string> rules_of_folder(const std::string& folder);
 
+/// The messages (their first words in the source) of UserErrors and MachineFaults whose Report is
+/// written on the spot with an empty remedy.
+[[nodiscard]] std::set<std::string> without_remedy(std::string_view source);
+[[nodiscard]] std::set<std::string> without_remedy_in_folder(const std::string& folder);
+
 }  // namespace krait::errors

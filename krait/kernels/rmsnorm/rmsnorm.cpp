@@ -50,7 +50,7 @@ Ref weight_tile(KernelBuilder& kb, const RmsnormIo& io, const Ref& one, const Af
   kb.scope([&] {
     const Ref row = kb.sbuf("weight_row", DType::kF32, 1, {n});
     load(kb, row, io.weight.view(from, 0, 1, {{1, n}}));
-    kb.tiles(n, 512, [&](const Affine&, const Affine& column, std::int64_t size) {
+    kb.tiles(n, kBankColumns, [&](const Affine&, const Affine& column, std::int64_t size) {
       const Ref bank = kb.psum("weight_psum", DType::kF32, 128, {size}, 2);
       broadcast_row(kb, bank, one, row.cols(column, size), 0);
       kb.emit(isa::TensorCopy{.dst = weight.cols(column, size), .src = bank});

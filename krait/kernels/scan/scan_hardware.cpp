@@ -26,7 +26,6 @@
 namespace krait::kernels {
 namespace {
 
-constexpr std::int64_t kBankColumns = 512;
 constexpr std::int64_t kStateGroup = 128;   // states of B and C that one tile holds, on partitions
 constexpr std::int64_t kTilesTogether = 4;  // tiles whose softplus and silu are computed together
 

@@ -20,7 +20,6 @@
 namespace krait::kernels {
 namespace {
 
-constexpr std::int64_t kBankColumns = 512;
 constexpr std::int64_t kTokens = 128;  // time lies on partitions
 
 class LogDepth {

@@ -16,7 +16,6 @@
 namespace krait::kernels {
 namespace {
 
-constexpr std::int64_t kBankColumns = 512;
 constexpr std::int64_t kMostColumns =
     512;  // columns of all tiles that take part in one pass of steps
 constexpr std::int64_t kMostElements = 4096;  // (token, column) pairs of one history buffer

@@ -42,10 +42,11 @@ std::string times_list(const Entry& e) {
 
 std::string tile(const Entry& e, std::size_t index) {
   const VariantResult* best = e.best_variant();
-  std::string out = cat("<article class=\"tile ", verdict_class(e), ' ', origin(e),
-                        "\" id=\"entry-", index, "\">\n<header><b>", escape(e.machine), "</b><i>",
-                        origin(e), "</i></header>\n<p class=\"verdict\"><span>", sign(e), ' ',
-                        e.verdict ? name(*e.verdict) : "no verdict", "</span>");
+  std::string out =
+      cat("<article class=\"tile ", verdict_class(e), ' ', origin(e), "\" id=\"entry-", index,
+          "\">\n<header><b>", escape(e.machine), "</b><i>", origin(e), ", ", escape(e.context),
+          "</i></header>\n<p class=\"verdict\"><span>", sign(e), ' ',
+          e.verdict ? name(*e.verdict) : "no verdict", "</span>");
   if (e.factor && best != nullptr)
     out += cat(" <strong>", job_link(best->key, ratio_text(*e.factor)), "</strong>");
   out += "</p>\n";
@@ -174,7 +175,7 @@ std::string map_section(const Map& map) {
 std::string entries_section(const Map& map) {
   std::string out = "<section id=\"entries\">\n<h2>Entries and their causes</h2>\n";
   for (const std::string& title : titles(map)) {
-    out += cat("<h3>", escape(title), " <small>alone</small></h3>\n<div class=\"tiles\">\n");
+    out += cat("<h3>", escape(title), "</h3>\n<div class=\"tiles\">\n");
     for (std::size_t i = 0; i < map.entries.size(); ++i)
       if (map.entries[i].title() == title) out += tile(map.entries[i], i);
     out += "</div>\n";
