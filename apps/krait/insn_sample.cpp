@@ -15,8 +15,8 @@ using isa::Space;
 using isa::Tile;
 using isa::Violation;
 
-constexpr std::int64_t kRuleSize =
-    128;  // elements a partition of the samples that rules start from
+// Elements a partition of the samples that rules start from.
+constexpr std::int64_t kRuleSize = 128;
 
 Tile make_tile(Space space, std::int64_t elements, int partitions = isa::kPartitions) {
   Tile tile;

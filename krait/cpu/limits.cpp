@@ -30,8 +30,8 @@ namespace {
 
 constexpr std::int64_t kExpFloats = 2048;         // 8 KiB in, 8 KiB out: half of a 32 KiB L1
 constexpr std::int64_t kReadTile = 256LL * 1024;  // floats: 1 MiB of a long contiguous stream
-constexpr std::int64_t kFmaAccumulators =
-    12;  // latency 4 x 2 a cycle needs 8; 16 registers hold 12
+// Latency 4 at two a cycle needs 8; 16 registers hold 12.
+constexpr std::int64_t kFmaAccumulators = 12;
 
 template <class T>
 T* opaque(T* p) {

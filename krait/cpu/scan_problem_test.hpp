@@ -131,9 +131,9 @@ struct ScanBounds {
 };
 
 /// With eps = 2^-24 the relative errors granted are
-///   softplus 8 eps and the rounding of its argument x, |x| eps; exp 8 eps (libmvec: 4 ulp) and
-///   that of its argument, |dt A| 3 eps; a product or sum 1 eps each; silu 12 eps (exp, sum,
-///   quotient).
+///   softplus 8 eps, and |x| eps for the rounding of its argument x
+///   exp 8 eps (libmvec: 4 ulp), and |dt A| 3 eps for that of its argument
+///   a product or sum 1 eps; silu 12 eps (exp, sum, quotient)
 /// They are carried through the recurrence with all signs taken as the worst: m is the state of
 /// absolute values, e its error.   e[t] = decay * e[t-1] + (errors of this step) * m[t]
 inline ScanBounds scan_bounds(ScanProblem<double> p) {

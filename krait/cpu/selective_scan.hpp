@@ -5,8 +5,7 @@
 //   dt[b,e,t] = delta[b,e,t] + delta_bias[e], through softplus if delta_softplus
 //   h[b,e,n]  = exp(dt * A[e,n]) * h[b,e,n] + dt * B * u[b,e,t]      for t = 0, 1, .., length - 1
 //   y[b,e,t]  = sum over n of C * h[b,e,n]
-//   out       = (y + D[e] * u) * silu(z)                            each part only if its input is
-//   given
+//   out       = (y + D[e] * u) * silu(z)           each part only if its input is given
 //
 // softplus(x) = log1p(exp(x)) for x <= 20, else x. State and sums are f32 in all forms here.
 // Kernels check nothing: sizes and pointers are checked at the border of the operator (ops/). They

@@ -9,8 +9,7 @@
 //   });
 //
 // Buffers live until the innermost open scope (loop body or scope()) ends; their bytes are then
-// reused. emit checks every rule at once and throws UserError naming kernel, instruction and source
-// line.
+// reused. emit checks every rule at once; its UserError names kernel, instruction and source line.
 
 #include <cstdint>
 #include <functional>
@@ -40,8 +39,8 @@ class KernelBuilder {
 
   // --- on-chip buffers ---
   /// [partitions, free dims...], contiguous. `rotate` > 1 makes a pool: that many copies, used in
-  /// turn by the iterations of the enclosing loops. @throws UserError (rule capacity) if SBUF is
-  /// full
+  /// turn by the iterations of the enclosing loops.
+  /// @throws UserError (rule capacity) if SBUF is full
   [[nodiscard]] Ref sbuf(const std::string& name, DType dtype, std::int64_t partitions,
                          std::initializer_list<std::int64_t> free, std::int64_t rotate = 1);
   /// The same in PSUM, in banks of its own; one copy fits one bank.

@@ -42,8 +42,7 @@ class Ref {
   [[nodiscard]] Ref split(std::int64_t outer, std::int64_t inner) const;
   /// Joins dimension `dim` and the next one, which must be contiguous with it.
   [[nodiscard]] Ref merge(std::size_t dim) const;
-  /// Inserts a dimension of `count` positions with step 0 before dimension `dim` (dim = rank
-  /// appends).
+  /// Inserts a dimension of `count` positions with step 0 before dimension `dim`; rank appends.
   [[nodiscard]] Ref broadcast(std::size_t dim, std::int64_t count) const;
   /// Slot `count` mod extent(0) of the outermost dimension: a pool whose turn the kernel names, for
   /// software pipelining (write slot i + 1 while slot i is read).

@@ -304,8 +304,8 @@ class Parser {
     const auto offset = parse_offset(std::string_view(text).substr(1, text.size() - 2));
     if (!offset) return false;
     tile.expr = intern(program_, *offset);
-    tile.offset =
-        offset->base.constant;  // as the builder does: a possible address until it is bound
+    // As the builder does: a possible address until it is bound.
+    tile.offset = offset->base.constant;
     return true;
   }
 

@@ -3,7 +3,7 @@
 // The element-wise operators of the Vector engine ("AluOp" of the manual) and their row forms.
 // All arithmetic is f32; comparisons and logical operators give 1.0 or 0.0. Bit operators and
 // shifts work on integer bit patterns and have no row form here (see tensor_scalar's bit path).
-// Source: neuroncore 5.2 (ISA32, SH26).
+// Source: ISA32, SH26.
 
 #include <cstdint>
 #include <optional>

@@ -61,7 +61,7 @@ struct IotaPattern {
 
 /// The sequencer that triggers a DMA, i.e. the ring it is queued on.
 enum class DmaRing : std::uint8_t { kSync, kScalar, kGpSimd, kVector, kTensor };
-/// Who makes the descriptors (neuroncore 4.5).
+/// Who makes the descriptors (DGE).
 enum class DgeMode : std::uint8_t { kStatic, kSoftware, kHardware };
 
 // Text of attribute values: one overload a type; parse_attr returns false on a mismatch.

@@ -63,8 +63,8 @@ class Memory {
     Rounding mode{};       // how stores round
     bool track_state = true;
     bool transpose_moves_bits = true;  // TensorE transposes do not multiply (v3 and later)
-    bool accumulate_onto_engine_writes =
-        true;  // PSUM written by another engine may be accumulated onto
+    /// PSUM written by another engine may be accumulated onto
+    bool accumulate_onto_engine_writes = true;
   };
 
   /// @param sbuf_bytes, psum_bytes  bytes per partition in use

@@ -114,8 +114,8 @@ bool Tile::in_range() const {
   const auto small = [](std::int64_t v) { return -kMost <= v && v <= kMost; };
   if (rank < 1 || rank > kMaxFreeDims || !small(offset) || !small(partition_step)) return false;
   std::int64_t elements = 1;
-  double reach =
-      std::abs(static_cast<double>(partition_step)) * partitions;  // exact enough to compare
+  // Exact enough to compare.
+  double reach = std::abs(static_cast<double>(partition_step)) * partitions;
   for (std::size_t d = 0; d < rank; ++d) {
     if (!small(dims[d].step) || !small(dims[d].count)) return false;
     if (__builtin_mul_overflow(elements, dims[d].count, &elements) || !small(elements))

@@ -46,7 +46,7 @@ const FloatFormat* format_of(DType dtype) {
 }
 
 // A tf32 code stands in the upper 19 bits of its container. The 13 bits below are ignored on
-// reading (neuroncore 14 leaves open whether hardware ignores or rounds them); a NaN stays NaN.
+// reading (no document says whether hardware ignores or rounds them); a NaN stays NaN.
 std::uint32_t tf32_code(std::uint32_t container) {
   const bool is_nan = (container & 0x7FFFFFFFU) > kF32Infinity;
   return (container | (is_nan ? 1U << 22 : 0U)) >> 13;

@@ -3,10 +3,9 @@
 // Conversions between f32 and the other element types: scalar definitions and bit-identical vector
 // rows.
 //
-//   f32 -> float   round to nearest even, or stochastic; finite overflow to Inf where the format
-//   has
-//                  one (e4m3fn: NaN); subnormals kept; NaN stays NaN (quiet, canonical payload,
-//                  sign kept); f32 -> f32 copies the bits
+//   f32 -> float   round to nearest even, or stochastic; finite overflow to Inf where there is one
+//                  (e4m3fn: NaN); subnormals kept; NaN stays NaN (quiet, canonical payload, sign
+//                  kept); f32 -> f32 copies the bits
 //   float -> f32   exact; NaN as above. tf32: the container's 13 unused bits are ignored
 //   f32 -> int     round to nearest even, then saturate; NaN gives 0
 //   int -> f32     round to nearest even (exact up to 2^24)
@@ -15,7 +14,7 @@
 //   e2m1    no Inf and no NaN: overflow and Inf saturate to +-6, NaN gives +6
 //   e8m0    2^k only: 0 and all below 2^-127 give 2^-127, negative values and Inf give NaN, ties
 //           (1.5 * 2^k) go to the even code
-// Source: neuroncore 6.3 and 14. No document gives these, they are assumed: NaN -> int, NaN
+// Source: SH32, the rounding-modes page. No document gives these, they are assumed: NaN -> int, NaN
 // payloads, subnormals, e4m3fn overflow (as OCP without saturation), e2m1 NaN (as PTX
 // cvt.satfinite), e8m0's edges, tf32's unused bits.
 

@@ -21,7 +21,7 @@ struct OracleFormat {
   Top top;
 };
 
-// neuroncore 6.1 and 14.
+// SH32, LIB.
 inline constexpr OracleFormat kOracleFormats[] = {
     {DType::kTf32, 8, 10, 127, Top::kInfNan},   {DType::kBf16, 8, 7, 127, Top::kInfNan},
     {DType::kF16, 5, 10, 15, Top::kInfNan},     {DType::kF8E4M3, 4, 3, 7, Top::kInfNan},

@@ -63,8 +63,8 @@ TEST(Convert, RoundsAtEveryMidpointAndItsNeighbours) {
       // The last step leads past the largest finite value: the overflow threshold.
       const double middle = (oracle.value(code) + oracle.value(code + 1)) / 2;
       for (const double at : {oracle.value(code), middle}) {
-        const auto x =
-            static_cast<float>(at);  // exact, or Inf above bf16's and tf32's last midpoint
+        // Exact, or Inf above bf16's and tf32's last midpoint.
+        const auto x = static_cast<float>(at);
         for (const float y : {x, std::nextafterf(x, 0), std::nextafterf(x, kInf)}) {
           expect_nearest(format, oracle, y);
           expect_nearest(format, oracle, -y);
@@ -121,7 +121,8 @@ TEST(Convert, LargestFiniteValuesAreTheDocumentedOnes) {
   EXPECT_EQ(round_to(DType::kF16, 65520), kInf);
   EXPECT_EQ(round_to(DType::kF4E2M1, -kInf), -6);
   EXPECT_EQ(round_to(DType::kF4E2M1, 5), 4);  // the tie between 4 and 6 goes to the even code
-  EXPECT_EQ(round_to(DType::kBf16, -3.4028235e38F), -kInf);  // neuroncore 14: FP32_MIN as bf16
+  EXPECT_EQ(round_to(DType::kBf16, -3.4028235e38F),
+            -kInf);  // FP32_MIN as bf16 (ISA32, range_select)
 }
 
 TEST(Convert, Tf32ReadsOnlyTheBitsItHas) {
@@ -236,8 +237,8 @@ TEST(ConvertStochastic, RoundsUpFromTheThresholdWordOn) {
         const auto got = [&](std::uint32_t word) {
           return code_of(format.dtype, encode_stochastic(format.dtype, x, word));
         };
-        const auto threshold =
-            static_cast<std::uint32_t>((1 - fraction) * 0x1p32 - 1);  // last below
+        // Last below.
+        const auto threshold = static_cast<std::uint32_t>((1 - fraction) * 0x1p32 - 1);
         ASSERT_EQ(got(0), code);
         ASSERT_EQ(got(fraction == 0 ? 0xFFFFFFFFU : threshold), code) << name(format.dtype);
         if (fraction != 0) {

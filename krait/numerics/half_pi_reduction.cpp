@@ -23,8 +23,8 @@ struct Fixed192 {
 
 /// 192 bits of 2/pi, the first of which has weight 2^1 after multiplication with 2^e.
 Fixed192 window(int e) {
-  const int first =
-      e - 2;  // bit i of the expansion (i = 0 has weight 1/2) gets weight 2^(e - 1 - i)
+  // Bit i of the expansion (i = 0 has weight 1/2) gets weight 2^(e - 1 - i).
+  const int first = e - 2;
   KRAIT_ASSERT(first >= -64);
   Fixed192 result{};
   for (int i = 0; i < 3; ++i) {

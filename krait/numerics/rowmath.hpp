@@ -10,7 +10,7 @@
 // x; sign(+-0) and relu(-0) are +0; log(+-0) = -Inf, log and sqrt of negative values are NaN; rsqrt
 // and reciprocal of +-0 are +-Inf. Subnormals are arguments and results like any other value.
 // Ranges that the machine limits (sin beyond pi, log beyond 2^64, ...) are the instruction's
-// concern, not ours: here every f32 is a valid argument, also of sin. Source: neuroncore 5.3
+// concern, not ours: here every f32 is a valid argument, also of sin. Source: SH32
 // (definitions); accuracy: our decision, hardware's tables are not public.
 
 #include <cstdint>

@@ -74,8 +74,8 @@ HWY_INLINE V polynomial(const double (&c)[kCount], V x) {
 
 /// Adding 1.5 * 2^52 rounds to an integer, whose two's complement then stands in the low bits.
 inline constexpr double kRounder = 0x1.8p52;
-inline constexpr double kExpLimit =
-    708;  // e^+-708 is normal in f64, and overflows or vanishes in f32
+// E^+-708 is normal in f64, and overflows or vanishes in f32.
+inline constexpr double kExpLimit = 708;
 
 /// e^(x + low) = 2^n (1 + tail).
 struct ExpParts {

@@ -3,8 +3,9 @@
 // The seam between operators and what runs them.
 //   ref               float64 reference
 //   cpu               Krait's f32 kernels on this CPU; cpu:naive, cpu:compiler: the other forms
-//   neuron:M          the simulated NeuronCore M with the operator's custom kernel of least
-//   predicted time neuron:M/KERNEL   with a named kernel
+//   neuron:M          the simulated NeuronCore M, with the operator's custom kernel of least
+//                     predicted time
+//   neuron:M/KERNEL   the same with a named kernel
 
 #include <memory>
 #include <string>

@@ -37,8 +37,7 @@ Sizes sizes_of(const Problem& problem) {
           .group_size = attr_int(problem.attrs, "group_size", width)};
 }
 
-// --- parameters, shapes and values of make_call
-// ------------------------------------------------------
+// --- parameters, shapes and values of make_call ---
 
 std::vector<ParamSpec> params() {
   ParamSpec group_size =
@@ -92,8 +91,7 @@ Call make_call(const Params& p) {
   return call;
 }
 
-// --- checks
-// ------------------------------------------------------------------------------------------
+// --- checks ---
 
 void check_attributes(const CallCheck& check, const Problem& problem, const Sizes& s) {
   if (s.group_size < 1 || s.width % s.group_size != 0)
@@ -128,8 +126,7 @@ std::map<std::string, Shape> output_shapes(const Problem& problem) {
   return {{"out", problem.input("x").shape}};
 }
 
-// --- running
-// -----------------------------------------------------------------------------------------
+// --- running ---
 
 /// A call in T with its output allocated.
 template <class T>

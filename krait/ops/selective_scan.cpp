@@ -4,8 +4,7 @@
 //   A              [d_inner, d_state]
 //   B, C           [d_inner, d_state]                   constant        ("const")
 //                  [batch, d_state, length]             per token       ("token", golden "3d")
-//                  [batch, ngroups, d_state, length]    per token and group ("grouped", golden
-//                  "4d")
+//                  [batch, ngroups, d_state, length]    and group       ("grouped", golden "4d")
 //   D, delta_bias  [d_inner]                     optional
 //   initial_state  [batch, d_inner, d_state]     optional
 //   out            [batch, d_inner, length];  last_state [batch, d_inner, d_state]
@@ -39,8 +38,7 @@ Sizes sizes_of(const Problem& problem) {
   return {.batch = u[0], .d_inner = u[1], .length = u[2], .d_state = problem.input("A").shape[1]};
 }
 
-// --- parameters, shapes and values of make_call
-// ------------------------------------------------------
+// --- parameters, shapes and values of make_call ---
 
 std::vector<ParamSpec> params() {
   const auto kind = [](std::string name) {
@@ -80,8 +78,8 @@ TensorType bc_type(const Params& p, std::string_view kind_name, DType dtype) {
 }
 
 Problem make_problem(const Params& p) {
-  constexpr DType dtype =
-      DType::kF32;  // bf16 inputs of a call are widened; `dtype` is a kernel's own parameter
+  // Bf16 inputs of a call are widened; `dtype` is a kernel's own parameter.
+  constexpr DType dtype = DType::kF32;
   const std::int64_t batch = p.integer("batch"), d_inner = p.integer("d_inner");
   const std::int64_t d_state = p.integer("d_state");
   const Shape tokens{batch, d_inner, p.integer("length")};
@@ -105,7 +103,7 @@ Problem make_problem(const Params& p) {
 enum Stream : std::uint64_t { kU, kDelta, kB, kC, kD, kZ, kDeltaBias, kInitialState };
 
 /// A step size as Mamba starts with: log-uniform in [1e-3, 1e-1]; through the inverse of softplus,
-/// d + log(-expm1(-d)), where softplus follows. Source: mamba.md 3, dt_proj.bias.
+/// d + log(-expm1(-d)), where softplus follows. Source: SSM, dt_proj.bias.
 void fill_steps(std::span<float> out, std::uint64_t seed, Stream stream, bool softplus_follows) {
   const CounterRng rng(seed, stream);
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -151,8 +149,7 @@ Call make_call(const Params& p) {
   return call;
 }
 
-// --- checks
-// ------------------------------------------------------------------------------------------
+// --- checks ---
 
 constexpr const char* kTokens = "[batch, d_inner, length]";
 
@@ -231,8 +228,7 @@ std::map<std::string, Shape> output_shapes(const Problem& problem) {
   return {{"out", {s.batch, s.d_inner, s.length}}, {"last_state", {s.batch, s.d_inner, s.d_state}}};
 }
 
-// --- running
-// -----------------------------------------------------------------------------------------
+// --- running ---
 
 /// Repeats the groups of B or C ([batch, groups, d_state, length] or without groups) so that it has
 /// `groups`; the kernels take one number of groups for both.

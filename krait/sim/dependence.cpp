@@ -128,7 +128,7 @@ void DependenceMap::visit(const Tile& t, Fn fn) {
 void DependenceMap::constrain(const Tile& tile, bool write, Queue queue, Constraint& c,
                               std::int32_t& depth) {
   // A later write of the same queue comes behind: an engine works in order, and so does the DMA
-  // engine that a partition belongs to. Rows in HBM belong to no DMA engine (neuroncore 4.1).
+  // engine that a partition belongs to. Rows in HBM belong to no DMA engine (DMAO).
   const bool ordered = !tile.in_hbm();
   const auto wait = [&](const Mark& mark, bool from_read) {
     if (mark.index < 0) return;

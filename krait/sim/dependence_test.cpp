@@ -1,5 +1,5 @@
-// Does an access wait for exactly the accesses whose bytes it meets? Source: neuroncore 10.1, rule
-// 3 (byte ranges; read after write, write after read, write after write), and 4.1 (DMA queues).
+// Does an access wait for exactly the accesses whose bytes it meets? Source: A2 (order by
+// semaphores: read after write, write after read, write after write) and DMAO (queues).
 
 #include "krait/sim/dependence.hpp"
 
@@ -141,7 +141,7 @@ TEST_F(Map, HbmRemembersAnEarlierNeighbourInTheSameBlock) {
 }
 
 TEST_F(Map, HbmWritesOfOneRingAreNotInOrder) {
-  // A row in HBM may come from any partition, hence from any DMA engine (neuroncore 4.1).
+  // A row in HBM may come from any partition, hence from any DMA engine (DMAO).
   wrote(hbm(DType::kF32, 1, 16, 0), kRing, 5000);
   EXPECT_EQ(ready(hbm(DType::kF32, 1, 16, 0), true, kRing), 5000);
   read(hbm(DType::kF32, 1, 16, 0, 1), kRing, 7000);

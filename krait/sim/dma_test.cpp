@@ -1,5 +1,5 @@
-// What does a transfer cost, and which transfers run side by side? Source: neuroncore 4.1 to 4.5
-// and 10.2. Figures of trn2 unless a test names another generation: 23 ns + max(b, 512) / 24.8 a
+// What does a transfer cost, and which transfers run side by side? Source: DMAO, DMAB,
+// DGE. Figures of trn2 unless a test names another generation: 23 ns + max(b, 512) / 24.8 a
 // descriptor, 700 ns to the first byte, 320 ns from the end to a consumer, 50 ns a static trigger.
 
 #include "krait/sim/sim_testing.hpp"

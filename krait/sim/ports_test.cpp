@@ -1,4 +1,4 @@
-// Which engines keep each other off a memory, on which generation? Source: neuroncore 2.3. Each
+// Which engines keep each other off a memory, on which generation? Source: A2, A3. Each
 // pair of operations is asked on all generations, where it takes turns and where it does not.
 
 #include "krait/sim/sim_testing.hpp"

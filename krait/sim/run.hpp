@@ -18,8 +18,8 @@ namespace krait::sim {
 struct RunOptions {
   bool data = true;  // compute values; otherwise time alone, from shapes
   bool timing = true;
-  bool rounding =
-      true;  // false: 16- and 8-bit floats keep f32 values, as a simulator that does not round
+  /// false: 16- and 8-bit floats keep f32 values, as in a simulator that does not round
+  bool rounding = true;
   Rounding mode{};             // how stores round
   bool strict = false;         // findings become a MachineFault at the end of the run
   TraceSink* trace = nullptr;  // receives one event an instruction and DMA; nullptr: none

@@ -1,5 +1,5 @@
 // TensorE: LoadStationary behind the running product, passes, the ramp of v3 and later. Source:
-// neuroncore 2.10, 3.2, 10.2, 10.3. trn1: 2.8 GHz, trn2: 2.4 GHz and 8 cycles a pass more.
+// A2, EXP, KO, AGENT. trn1: 2.8 GHz, trn2: 2.4 GHz and 8 cycles a pass more.
 
 #include "krait/sim/sim_testing.hpp"
 

@@ -3,16 +3,14 @@
 // The time core: takes instructions one at a time, in program order, and says when each starts,
 // frees its engine and shows its result. Needs no Program and no data.
 //
-// Rules (neuroncore 2.3, 2.6, 2.7, 3, 4, 10):
+// Rules (A2, A3, DMAO, DGE, EXP):
 //  - every engine's sequencer issues in order; engines run in parallel
-//  - an instruction waits for its engine, its data (byte ranges: read after write, write after
-//  read,
-//    write after write), the ports it shares, its semaphores
+//  - an instruction waits for its engine, the ports it shares, its semaphores and its data (byte
+//    ranges: read after write, write after read, write after write)
 //  - next issue >= issue + occupancy; result visible at issue + occupancy + latency
 //  - another queue sees a result one semaphore latency later
 //  - a DMA occupies its trigger's sequencer for the issue time; its descriptors run on up to 16
-//  engines,
-//    in order within a ring; completion is seen end_to_consumer later
+//    engines, in order within a ring; completion is seen end_to_consumer later
 //  - TensorE: the next LoadStationary hides behind the running product; power ramp on v3 and later
 //  - ScalarE: a function outside the loaded table costs a table load
 
@@ -64,9 +62,8 @@ class Timeline {
     dependences_.add_hbm_buffer(bytes, written);
   }
 
-  /// @throws MachineFault if it waits for a signal that no earlier instruction gives (a deadlock:
-  /// the
-  ///         program order is the order in which signals are given)
+  /// @throws MachineFault if it waits for a signal that no earlier instruction gives: a deadlock,
+  /// as signals are given in program order
   Issued issue(const Record& record);
 
   // --- after the run ---
@@ -109,7 +106,7 @@ class Timeline {
   std::array<std::int32_t, isa::kEngineCount> last_{};
   std::array<Ps, isa::kEngineCount> busy_{};
   std::array<std::int64_t, isa::kEngineCount> work_{}, count_{};
-  // Ports (neuroncore 2.3).
+  // Ports (A2, A3).
   Calendar sbuf_vector_gpsimd_, psum_vector_scalar_, fast_vector_, gpsimd_sbuf_;
   std::array<Calendar, 8> psum_bank_vector_scalar_;
   // TensorE.

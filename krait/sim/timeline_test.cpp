@@ -1,5 +1,5 @@
 // When does an instruction start, free its engine and show its result? Engines, data, tables and
-// semaphores; ports, DMA and TensorE have files of their own. Source: neuroncore 2.6, 2.7, 10.
+// semaphores; ports, DMA and TensorE have files of their own. Source: A2, ISA26.
 
 #include "krait/sim/timeline.hpp"
 

@@ -60,8 +60,8 @@ std::vector<Fact> facts_of(const JobResult& a, const JobResult& b) {
            show_count);
   add_fact(facts, {Counter::kDepth, "has", "the dependent depth"}, static_cast<double>(a.depth),
            static_cast<double>(b.depth), show_count);
-  const bool products =
-      a.bound_by == "TensorE" || b.bound_by == "TensorE";  // else beside the point
+  // Else beside the point.
+  const bool products = a.bound_by == "TensorE" || b.bound_by == "TensorE";
   // Elements of the element-wise engines and products of TensorE do not add up to one number.
   add_fact(facts, {Counter::kElements, "does", "the element-wise work"}, sum(a.work, "TensorE"),
            sum(b.work, "TensorE"), show_count);

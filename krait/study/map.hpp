@@ -69,9 +69,8 @@ struct Map {
   std::vector<JobRow> jobs;  // everything the map rests on
 };
 
-/// The rule. `necessary`: no lowering exists; `wins`, `loses`: the factor lies outside the band;
-/// else `ties`.
-/// @param baseline_ns  nothing if there is no lowering of the plain operator
+/// The rule: `necessary` without a plain form, `wins` or `loses` outside the band, else `ties`.
+/// @param baseline_ns  nothing if no plain form of the operator could be had
 /// @param best_ns      of the hand-written kernel
 [[nodiscard]] Verdict verdict_of(std::optional<double> baseline_ns, double best_ns, double band);
 

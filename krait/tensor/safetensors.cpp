@@ -33,8 +33,7 @@ constexpr std::size_t kLengthBytes = 8;
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr const char* kDamaged = "the file is damaged or incomplete; get or write it again";
 
-// ---- reading
-// -------------------------------------------------------------------------------------
+// --- reading ---
 
 [[noreturn]] void cannot_read(const std::filesystem::path& path, int error) {
   throw UserError(Report{"cannot read " + path.string(),
@@ -175,8 +174,7 @@ void check_tiling(const std::vector<HeaderEntry>& entries, std::uint64_t data_by
                          kDamaged});
 }
 
-// ---- writing
-// -------------------------------------------------------------------------------------
+// --- writing ---
 
 [[noreturn]] void cannot_write(const std::string& what, const std::string& target,
                                const std::string& name, const std::string& got,

@@ -12,8 +12,8 @@
 namespace krait::detail {
 namespace {
 
-constexpr std::size_t kMaxRank =
-    64;  // numpy's limit; bounds what a hostile header can make us hold
+// numpy's limit; bounds what a hostile header can make us hold.
+constexpr std::size_t kMaxRank = 64;
 constexpr std::size_t kMaxShown = 80;
 constexpr std::string_view kMetadataKey = "__metadata__";
 

@@ -75,8 +75,7 @@ class SafetensorsFiles : public testing::Test {
   }
 };
 
-// ---- what is accepted
-// ----------------------------------------------------------------------------
+// --- what is accepted ---
 
 TEST(Safetensors, ReadsTensorsAndMetadata) {
   const std::string header = R"({"__metadata__":{"format":"pt"},"a":)" +
@@ -137,8 +136,7 @@ TEST(Safetensors, SharesAlignedBytesAndCopiesMisalignedOnes) {
   }
 }
 
-// ---- what is refused
-// -----------------------------------------------------------------------------
+// --- what is refused ---
 
 struct Refusal {
   const char* name;
@@ -317,8 +315,7 @@ TEST(Safetensors, MessagesStayPrintableAndShortForHostileNames) {
   EXPECT_THAT(message, Not(HasSubstr("\x1b")));
 }
 
-// ---- files
-// ---------------------------------------------------------------------------------------
+// --- files ---
 
 TEST_F(SafetensorsFiles, ErrorsNameTheFile) {
   const fs::path path = write(image("{}", "x"));

@@ -20,7 +20,7 @@ struct DmaCopy {
       .summary = "copy between HBM and SBUF, with cast",
       .formula = "dst[p,i] = src[p,i]",
       .cost_source = {Evidence::kDerived,
-                      "neuroncore 4.3: descriptor_ns + max(b, 512) / rate per descriptor"},
+                      "DMAO AGENT KO: descriptor_ns + max(b, 512) / rate per descriptor"},
       .by_dma = true};
 
   static constexpr auto fields() {

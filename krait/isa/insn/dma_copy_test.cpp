@@ -96,7 +96,7 @@ TEST(DmaCopy, IsTriggeredByItsRing) {
   }
 }
 
-// Trigger times of neuroncore 10.2, in us: static 0.1 / 0.05 / 0.05, software 0.6, hardware 0.65
+// Trigger times (A3, KO, PERF), in us: static 0.1 / 0.05 / 0.05, software 0.6, hardware 0.65
 // from v3 on.
 TEST(DmaCopy, IssueTime) {
   const Tile s = sbuf(DType::kF32, 64, 32), h = hbm(DType::kF32, 64, 32, 32);

@@ -22,8 +22,8 @@ struct NcMatmul {
                                  .summary = "matrix product on the systolic array, into PSUM",
                                  .formula = "dst[m,n] (+)= sum_k stationary[k,m] * moving[k,n]",
                                  .cost_source = {Evidence::kDocumented,
-                                                 "A2: max(N, 64) cycles a pass, f32 4 passes; +8 "
-                                                 "cycles a pass on v3 measured (KO, AGENT)"}};
+                                                 "A2 KO AGENT: max(N, 64) cycles a pass, f32 4 "
+                                                 "passes; 8 cycles more a pass measured on v3"}};
 
   static constexpr auto fields() {
     using T = NcMatmul;

@@ -17,10 +17,10 @@ struct NcTranspose {
       .engine = Engine::kTensor,
       .summary = "transpose partitions and free axis",
       .formula = "dst[f,p] = src[p,f]",
-      .cost_source = {Evidence::kDocumented,
-                      "A2: max(P, 64) cycles a pass on TensorE, as nc_matmul (ISA26 prints max(P, "
-                      "min(64, F))), "
-                      "f32 passes A2, A3; ISA26: max(MIN_II, N) on VectorE"}};
+      .cost_source = {
+          Evidence::kDocumented,
+          "A2 A3 ISA26: max(P, 64) cycles a pass on TensorE, as nc_matmul (ISA26 prints "
+          "max(P, min(64, F))); max(MIN_II, N) on VectorE"}};
 
   static constexpr auto fields() {
     using T = NcTranspose;

@@ -90,8 +90,8 @@ TEST(TensorReduce, RunsEveryReductionWithAndWithoutNegation) {
 TEST(TensorReduce, TakesAnyNumberOfTrailingAxesAndPatterns) {
   for (int axes = 1; axes <= 3; ++axes) {
     TestMemory m;
-    const Tile data =
-        tile(Space::kSbuf, DType::kF32, 2, {{1, 2}, {8, 3}, {2, 4}}, kData);  // [2, 3, 4], permuted
+    // [2, 3, 4], permuted.
+    const Tile data = tile(Space::kSbuf, DType::kF32, 2, {{1, 2}, {8, 3}, {2, 4}}, kData);
     const std::int64_t inner = axes == 1 ? 4 : axes == 2 ? 12 : 24;
     const Tile dst = stepped(sbuf(DType::kF32, 2, 24 / inner, kDst), 3);
     m.fill_random(data, 2, false);

@@ -1,8 +1,7 @@
 // RMSNorm in one pass on chip: x is loaded once, y stored once (two row transfers). Square and row
 // sum run on ScalarE (activation with reduction), the scaling on VectorE, both behind the DMAs.
 // Bound: 2 * rows * width * element bytes over the DMA rate; VectorE needs 2 cycles an element on
-// v2. Rows too wide for SBUF are read twice (three transfers): once for the sums, once for the
-// scaling.
+// v2. Rows too wide for SBUF are read twice (three transfers), for the sums and for the scaling.
 
 #include <algorithm>
 
@@ -19,8 +18,8 @@ struct Fused {
 
   // sums[:, piece] = sum of squares of x's columns.
   void square_sum(const Ref& x, const Ref& sum) {
-    const Ref square =
-        kb.sbuf("square", DType::kBf16, x.partitions(), {x.free_size()});  // not used
+    // The squares themselves are not used.
+    const Ref square = kb.sbuf("square", DType::kBf16, x.partitions(), {x.free_size()});
     kb.emit(isa::Activation{.dst = square, .data = x, .reduce_res = sum, .fn = UnaryFn::kSquare});
   }
 
@@ -61,9 +60,8 @@ struct Fused {
     });
   }
 
-  // Rows do not fit: sums first, then the scaling with x loaded again. Columns outside in the
-  // second part, so that each piece of the weight is loaded once; the row factors of all rows stay
-  // in SBUF.
+  // Rows do not fit: sums first, then the scaling with x loaded again. The second part has columns
+  // outside, so that it loads each piece of the weight once, and all rows' factors in SBUF.
   void streamed() {
     const std::int64_t row_tiles = (io.rows + 127) / 128;
     const std::int64_t pieces = (io.width + chunk - 1) / chunk;

@@ -10,9 +10,9 @@
 //   VectorE  du B (N cycles, B in PSUM), scan (2N), h C (N)
 // Bound: VectorE, 4 cycles a (channel tile, token, state). TensorE and ScalarE stay below it; the
 // order of emission keeps them ahead of it and hides VectorE's own latency:
-//   VectorE  scan j, input j+1, read j          no instruction needs the result of the one before
-//   it TensorE  B rows of j+2, C rows of j+1, sums of j ScalarE  decays of j+2; softplus and silu
-//   of four tiles together, while four others run
+//   VectorE  scan j, input j+1, read j: no instruction needs the result of the one before it
+//   TensorE  B rows of j+2, C rows of j+1, sums of j
+//   ScalarE  decays of j+2; softplus and silu of four tiles together, while four others run
 // where j+1 and j+2 run on into the next tile. Rejected: summing over states on VectorE (2N more),
 // B and C in SBUF (N more each on v2), one tile's softplus at a time (two table loads a tile, on
 // the path).

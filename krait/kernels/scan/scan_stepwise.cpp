@@ -16,9 +16,10 @@
 namespace krait::kernels {
 namespace {
 
-constexpr std::int64_t kMostColumns =
-    512;  // columns of all tiles that take part in one pass of steps
-constexpr std::int64_t kMostElements = 4096;  // (token, column) pairs of one history buffer
+// Columns of all tiles that take part in one pass of steps.
+constexpr std::int64_t kMostColumns = 512;
+// (token, column) pairs of one history buffer.
+constexpr std::int64_t kMostElements = 4096;
 
 // States [first, first + count) of d_state; one bank holds their B for at least one token.
 struct States {

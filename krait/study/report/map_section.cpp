@@ -108,12 +108,13 @@ std::string heat_table(const Map& map) {
 }
 
 constexpr std::string_view kLegend =
-    "<p class=\"legend\"><span class=\"key wins\">&#9650; wins</span> <span class=\"key "
-    "ties\">&#9679; "
-    "ties</span> <span class=\"key loses\">&#9660; loses</span> <span class=\"key "
-    "necessary\">&#9670; "
-    "necessary</span> <span class=\"key measured\">measured: clocks of real hardware</span> <span "
-    "class=\"key predicted\">predicted: simulated</span></p>\n";
+    "<p class=\"legend\">"
+    "<span class=\"key wins\">&#9650; wins</span> "
+    "<span class=\"key ties\">&#9679; ties</span> "
+    "<span class=\"key loses\">&#9660; loses</span> "
+    "<span class=\"key necessary\">&#9670; necessary</span> "
+    "<span class=\"key measured\">measured: clocks of real hardware</span> "
+    "<span class=\"key predicted\">predicted: simulated</span></p>\n";
 
 std::size_t count_verdict(const Map& map, Verdict verdict) {
   std::size_t n = 0;
