@@ -14,11 +14,13 @@ constexpr std::array kOps{
     AluOp::kBypass,    AluOp::kAdd,   AluOp::kSubtract,   AluOp::kMultiply,     AluOp::kMax,
     AluOp::kMin,       AluOp::kEqual, AluOp::kNotEqual,   AluOp::kGreaterEqual, AluOp::kGreater,
     AluOp::kLessEqual, AluOp::kLess,  AluOp::kLogicalAnd, AluOp::kLogicalOr,    AluOp::kLogicalXor,
-    AluOp::kAbs,       AluOp::kRsqrt, AluOp::kReciprocal};
+    AluOp::kAbs,       AluOp::kRsqrt, AluOp::kReciprocal, AluOp::kSquare,       AluOp::kRelu,
+    AluOp::kAbsMax,    AluOp::kAbsMin};
 constexpr std::array<std::string_view, kOps.size()> kNames{
     "bypass",      "add",        "subtract",      "multiply", "max",        "min",
     "equal",       "not_equal",  "greater_equal", "greater",  "less_equal", "less",
-    "logical_and", "logical_or", "logical_xor",   "abs",      "rsqrt",      "reciprocal"};
+    "logical_and", "logical_or", "logical_xor",   "abs",      "rsqrt",      "reciprocal",
+    "square",      "relu",       "abs_max",       "abs_min"};
 
 // max and min as selects: the other operand if one is NaN, and branch-free for the vectoriser.
 inline float max_of(float a, float b) {
@@ -26,6 +28,15 @@ inline float max_of(float a, float b) {
 }
 inline float min_of(float a, float b) {
   return (a < b || b != b) ? a : b;
+}
+inline float abs_max_of(float a, float b) {
+  return (std::fabs(a) > std::fabs(b) || b != b) ? a : b;
+}
+inline float abs_min_of(float a, float b) {
+  return (std::fabs(a) < std::fabs(b) || b != b) ? a : b;
+}
+inline float relu_of(float a) {
+  return (a > 0 || a != a) ? a : 0.0F;
 }
 inline float truth(bool value) {
   return value ? 1.0F : 0.0F;
@@ -75,6 +86,14 @@ inline __attribute__((always_inline)) void with_op(AluOp op, Body body) {
       return body([](float a, float) { return rsqrt_of(a); });
     case AluOp::kReciprocal:
       return body([](float a, float) { return 1.0F / a; });
+    case AluOp::kSquare:
+      return body([](float a, float) { return a * a; });
+    case AluOp::kRelu:
+      return body([](float a, float) { return relu_of(a); });
+    case AluOp::kAbsMax:
+      return body(abs_max_of);
+    case AluOp::kAbsMin:
+      return body(abs_min_of);
   }
   KRAIT_ASSERT(false);
 }
@@ -130,6 +149,20 @@ bool reduces(AluOp op) {
   }
 }
 
+bool is_unary(AluOp op) {
+  switch (op) {
+    case AluOp::kBypass:
+    case AluOp::kAbs:
+    case AluOp::kRsqrt:
+    case AluOp::kReciprocal:
+    case AluOp::kSquare:
+    case AluOp::kRelu:
+      return true;
+    default:
+      return false;
+  }
+}
+
 float identity(AluOp op) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   switch (op) {
@@ -139,6 +172,7 @@ float identity(AluOp op) {
     case AluOp::kMax:
       return -kInf;
     case AluOp::kMin:
+    case AluOp::kAbsMin:
       return kInf;
     default:
       return 0;

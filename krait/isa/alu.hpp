@@ -31,6 +31,10 @@ enum class AluOp : std::uint8_t {
   kAbs,
   kRsqrt,
   kReciprocal,
+  kSquare,
+  kRelu,
+  kAbsMax,  // the operand of larger magnitude, with its sign; a tie gives the second
+  kAbsMin,
 };
 
 [[nodiscard]] std::string_view name(AluOp op);  // "add", "multiply", ...
@@ -38,10 +42,14 @@ enum class AluOp : std::uint8_t {
 [[nodiscard]] std::span<const AluOp> alu_ops();
 /// Legal as the operator of a reduction.
 [[nodiscard]] bool reduces(AluOp op);
-/// The value a reduction starts from: add 0, multiply 1, max -inf, min +inf, logical_and 1.
+/// Ignores its second operand.
+[[nodiscard]] bool is_unary(AluOp op);
+/// The value a reduction starts from: add 0, multiply 1, max -inf, min +inf, logical_and 1, abs_min
+/// +inf.
 [[nodiscard]] float identity(AluOp op);
 
-/// op(a, b). max and min return the other operand if one is NaN (as IEEE maxNum; no document says).
+/// op(a, b). max, min, abs_max and abs_min return the other operand if one is NaN (as IEEE maxNum;
+/// no document says); relu keeps NaN.
 [[nodiscard]] float apply(AluOp op, float a, float b);
 /// out[i] = op(a[i], b[i])
 void apply_rows(AluOp op, std::span<const float> a, std::span<const float> b, std::span<float> out);

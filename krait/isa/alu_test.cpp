@@ -54,6 +54,14 @@ float plain(AluOp op, float a, float b) {
       return static_cast<float>(1.0L / std::sqrt(static_cast<long double>(a)));
     case AluOp::kReciprocal:
       return static_cast<float>(1.0L / static_cast<long double>(a));
+    case AluOp::kSquare:
+      return a * a;
+    case AluOp::kRelu:
+      return std::isnan(a) ? a : a > 0 ? a : 0.0F;
+    case AluOp::kAbsMax:
+      return std::isnan(b) ? a : std::isnan(a) ? b : std::fabs(a) > std::fabs(b) ? a : b;
+    case AluOp::kAbsMin:
+      return std::isnan(b) ? a : std::isnan(a) ? b : std::fabs(a) < std::fabs(b) ? a : b;
   }
   return 0;
 }
@@ -115,6 +123,21 @@ TEST(Alu, IdentitiesLeaveAValueAlone) {
   EXPECT_EQ(identity(AluOp::kLogicalAnd), 1);
   EXPECT_EQ(identity(AluOp::kLogicalOr), 0);
   EXPECT_EQ(identity(AluOp::kLogicalXor), 0);
+  for (const AluOp op : {AluOp::kAbsMax, AluOp::kAbsMin})
+    for (const float v : values())
+      if (!std::isnan(v) && v != 0) {
+        EXPECT_EQ(apply(op, identity(op), v), v) << name(op) << " " << v;
+      }
+}
+
+TEST(Alu, UnaryOperatorsIgnoreTheirSecondOperand) {
+  for (const AluOp op : alu_ops()) {
+    bool ignores = true;
+    for (const float a : values())
+      for (const float b : values())
+        ignores = ignores && same(plain(op, a, b), plain(op, a, 0.25F));
+    EXPECT_EQ(is_unary(op), ignores) << name(op);
+  }
 }
 
 TEST(Alu, OnlyTheDocumentedOperatorsReduce) {

@@ -102,6 +102,26 @@ void Checker::per_partition(std::string_view name, const Tile& t, const Tile& li
           "slice one column over the same partitions");
 }
 
+void Checker::exists(bool available, std::string_view since, std::string_view fix) {
+  if (available) return;
+  violations_.push_back({"generation", cat("needs ", since, " or later"),
+                         std::string(machine_.name()), std::string(fix)});
+}
+
+void Checker::vector_op(std::string_view name, AluOp op, bool first) {
+  require(op != AluOp::kRsqrt, "engine-op", "VectorE has no rsqrt", cat(name, " = ", isa::name(op)),
+          "use activation rsqrt, or tensor_scalar on GpSimdE");
+  const bool one_operand = op == AluOp::kSquare || op == AluOp::kRelu;
+  const bool magnitude = op == AluOp::kAbsMax || op == AluOp::kAbsMin;
+  require((!one_operand || machine_.isa.alu_square_relu) &&
+              (!magnitude || machine_.isa.alu_abs_max_min),
+          "alu-generation", cat(isa::name(op), " is an operator of v4 and later only"),
+          cat(name, " = ", isa::name(op)),
+          one_operand ? "use activation square or relu" : "take abs of both, then max or min");
+  require(!one_operand || first, "alu-op", cat(isa::name(op), " may only be the first operator"),
+          cat(name, " = ", isa::name(op)), "put it first, or use activation");
+}
+
 bool Checker::tile(std::string_view name, const Tile& t, bool by_dma) {
   if (!t.present()) return true;
   const auto bad = [&](std::string_view rule, const std::string& what, std::string_view fix) {

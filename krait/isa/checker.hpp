@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "krait/isa/alu.hpp"
 #include "krait/isa/tile.hpp"
 #include "krait/machine/spec.hpp"
 
@@ -47,6 +48,10 @@ class Checker {
   void vector_operand(std::string_view name, const Operand& operand, const Tile& like);
   /// [P, 1] of any dtype.
   void per_partition(std::string_view name, const Tile& t, const Tile& like);
+  /// The instruction exists on this generation; `available` is its flag in the machine table.
+  void exists(bool available, std::string_view since, std::string_view fix);
+  /// VectorE has this operator on this generation, in this place.
+  void vector_op(std::string_view name, AluOp op, bool first = true);
 
   /// The rules of every tile: it has elements, starts at a multiple of its element size and, on
   /// chip, suits the engines' ports (start partition, counts and steps); DMA reaches any partition

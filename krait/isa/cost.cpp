@@ -53,6 +53,11 @@ Timing scalar_time(const MachineSpec& m, std::int64_t n, double rate,
   return elementwise(m, m.scalar, n, rate, tiles);
 }
 
+bool loads_table(UnaryFn fn) {
+  return fn != UnaryFn::kCopy && fn != UnaryFn::kSquare && fn != UnaryFn::kAbs &&
+         fn != UnaryFn::kRelu && fn != UnaryFn::kSign;
+}
+
 Timing gpsimd_time(const MachineSpec& m, std::int64_t n, double rate) {
   Timing out;
   out.occupancy = m.gpsimd.start.value + Cycles{std::ceil(static_cast<double>(n) / rate)};

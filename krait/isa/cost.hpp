@@ -17,6 +17,8 @@ namespace krait::isa {
 /// ScalarE, likewise.
 [[nodiscard]] Timing scalar_time(const MachineSpec& m, std::int64_t n, double rate,
                                  std::initializer_list<const Tile*> tiles);
+/// ScalarE loads a table for this function; copy, square, abs, relu and sign need none.
+[[nodiscard]] bool loads_table(UnaryFn fn);
 /// GpSimdE: start + n / rate.
 [[nodiscard]] Timing gpsimd_time(const MachineSpec& m, std::int64_t n, double rate);
 /// TensorE: a product of `columns` moving columns against `stationary_columns`, `passes` cycles a

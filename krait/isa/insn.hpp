@@ -7,8 +7,9 @@
 //   void execute(Memory&) const             its meaning, on memory
 //   Timing time(const MachineSpec&) const   its cost
 // and, where the engine is a choice, Engine engine_of() const; where dst may be read,
-// bool accumulates() const. InsnDef is the same, type-erased; the registry holds one a line of
-// insn_list.inc.
+// bool accumulates() const; where tiles of one size are not legal, static T sample(n): a legal one
+// of n elements a partition or a few more. InsnDef is the same, type-erased; the registry holds one
+// a line of insn_list.inc.
 
 #include <concepts>
 #include <cstddef>
@@ -32,7 +33,8 @@ struct InsnInfo {
   std::string_view summary;
   std::string_view formula;  // of the meaning, one line
   Source cost_source;
-  bool by_dma = false;  // operands are reached by DMA: the ports' rules on tiles do not apply
+  bool by_dma = false;        // operands are reached by DMA: the ports' rules on tiles do not apply
+  bool engine_state = false;  // writes state inside its engine and need not write a tile
 };
 
 template <class T>
@@ -65,6 +67,7 @@ struct InsnDef {
   Timing (*time)(const void* self, const MachineSpec& machine) = nullptr;
   Engine (*engine)(const void* self) = nullptr;
   bool (*accumulates)(const void* self) = nullptr;
+  void (*sample)(void* self, std::int64_t n) = nullptr;  // null: tiles of one size are legal
 };
 
 namespace detail {
@@ -112,6 +115,8 @@ InsnDef make_def() {
     else
       return (void)self, false;
   };
+  if constexpr (requires { T::sample(1); })
+    def.sample = [](void* self, std::int64_t n) { *static_cast<T*>(self) = T::sample(n); };
   return def;
 }
 

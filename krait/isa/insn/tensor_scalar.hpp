@@ -54,9 +54,7 @@ struct TensorScalar {
                 "GpSimdE runs tensor_scalar with op0 = rsqrt only", attr_text(op0), "use VectorE");
       c.in_sbuf("dst", dst), c.in_sbuf("data", data);
     }
-    c.require(engine != Engine::kVector || (op0 != AluOp::kRsqrt && op1 != AluOp::kRsqrt),
-              "engine-op", "VectorE has no rsqrt", attr_text(op0),
-              "use engine=GpSimdE, or activation rsqrt");
+    if (engine == Engine::kVector) c.vector_op("op0", op0), c.vector_op("op1", op1, false);
   }
 
   [[nodiscard]] Engine engine_of() const { return engine; }

@@ -74,6 +74,23 @@ TEST(TensorScalar, UnaryOperatorsIgnoreTheOperand) {
   expect_tile(m, dst, [&](int, std::int64_t i) { return 1.0F / std::fabs(x[i]); });
 }
 
+TEST(TensorScalar, OperatorsOfV4) {
+  TestMemory m;
+  const Tile data = sbuf(DType::kF32, 1, 5, kData), dst = sbuf(DType::kF32, 1, 5, kDst);
+  const float x[] = {-4, 0.5F, 3, -3, kNan};
+  m.fill(data, [&](int, std::int64_t i) { return x[i]; });
+  const auto expect = [&](AluOp op, const std::vector<float>& want) {
+    m.run(insn(dst, data, 3.0F, op));
+    expect_tile(
+        m, dst, [&](int, std::int64_t i) { return want[static_cast<std::size_t>(i)]; },
+        std::string(name(op)));
+  };
+  expect(AluOp::kSquare, {16, 0.25F, 9, 9, kNan});
+  expect(AluOp::kRelu, {0, 0.5F, 3, 0, kNan});
+  expect(AluOp::kAbsMax, {-4, 3, 3, 3, 3});  // a tie gives the operand
+  expect(AluOp::kAbsMin, {3, 0.5F, 3, 3, 3});
+}
+
 TEST(TensorScalar, RulesOfOperandsAndSpaces) {
   const Tile s = sbuf(DType::kF32, 64, 32), p = psum(DType::kF32, 64, 32);
   expect_legal_everywhere(insn(p, p, 1.0F, AluOp::kMax));
@@ -125,6 +142,21 @@ TEST(TensorScalar, RsqrtRunsOnGpSimdOnlyAndWithinSbuf) {
     expect_rule_everywhere(i, "engine");
   }
   EXPECT_EQ(def_of<TensorScalar>().engine(&i), Engine::kSync);
+}
+
+TEST(TensorScalar, RulesOfOperatorsThatCameWithV4) {
+  const Tile s = sbuf(DType::kF32, 64, 32);
+  for (const AluOp op : {AluOp::kSquare, AluOp::kRelu, AluOp::kAbsMax, AluOp::kAbsMin}) {
+    const bool one = op == AluOp::kSquare || op == AluOp::kRelu;
+    for (const TensorScalar& i : {insn(s, s, 1.0F, op), insn(s, s, 1.0F, AluOp::kAdd, 1.0F, op)}) {
+      EXPECT_THAT(rules(i, trn1()), Contains("alu-generation"));
+      EXPECT_THAT(rules(i, trn2()), Contains("alu-generation"));
+      if (one && i.op1 == op)
+        EXPECT_THAT(rules(i, trn3()), Contains("alu-op")) << "as the first operator only";
+      else
+        EXPECT_THAT(rules(i, trn3()), IsEmpty());
+    }
+  }
 }
 
 // ISA26 (v2): N, two operations as one. A3: 16-bit SBUF to SBUF N/4 dense, N/2 strided or one side

@@ -31,10 +31,9 @@ struct TensorTensor {
     c.same_shape("dst", dst, "a", a);
     c.same_shape("a", a, "b", b);
     c.not_both_psum("a", a, "b", b);
-    c.require(op != AluOp::kAbs && op != AluOp::kRsqrt && op != AluOp::kReciprocal &&
-                  op != AluOp::kBypass,
-              "alu-op", "tensor_tensor needs a binary operator", attr_text(op),
+    c.require(!is_unary(op), "alu-op", "tensor_tensor needs a binary operator", attr_text(op),
               "use tensor_scalar or tensor_copy for unary operators");
+    if (!is_unary(op)) c.vector_op("op", op);
   }
 
   void execute(Memory& m) const {

@@ -35,8 +35,7 @@ struct TensorTensorScan {
     c.same_shape("a", a, "b", b);
     c.not_both_psum("a", a, "b", b);
     c.vector_operand("init", init, dst);
-    c.require(op0 != AluOp::kRsqrt && op1 != AluOp::kRsqrt, "engine-op", "VectorE has no rsqrt",
-              attr_text(op0) + ", " + attr_text(op1), "use activation rsqrt");
+    c.vector_op("op0", op0), c.vector_op("op1", op1, false);
   }
 
   void execute(Memory& m) const {

@@ -68,7 +68,7 @@ TEST(TensorTensor, WorksInPlaceOnEitherInput) {
   }
 }
 
-TEST(TensorTensor, OneInputMayLieInPsumButNotBoth) {
+TEST(TensorTensor, RulesOneInputMayLieInPsumButNotBoth) {
   const Tile s = sbuf(DType::kF32, 128, 512), p = psum(DType::kF32, 128, 512);
   expect_legal_everywhere(insn(s, s, s));
   expect_legal_everywhere(insn(s, p, s));
@@ -76,7 +76,7 @@ TEST(TensorTensor, OneInputMayLieInPsumButNotBoth) {
   expect_rule_everywhere(insn(s, p, p), "psum-operands");
 }
 
-TEST(TensorTensor, ShapesMustAgree) {
+TEST(TensorTensor, RulesShapesMustAgree) {
   const Tile t = sbuf(DType::kF32, 32, 64);
   expect_rule_everywhere(insn(t, sbuf(DType::kF32, 31, 64), t), "same-partitions");
   expect_rule_everywhere(insn(t, t, sbuf(DType::kF32, 32, 63)), "same-free-size");
@@ -86,12 +86,16 @@ TEST(TensorTensor, ShapesMustAgree) {
   expect_legal_everywhere(insn(t, tile(Space::kSbuf, DType::kF32, 32, {{8, 8}, {1, 8}}), t));
 }
 
-TEST(TensorTensor, TakesBinaryOperatorsOnly) {
+TEST(TensorTensor, RulesTakeBinaryOperatorsOnly) {
   const Tile t = sbuf(DType::kF32, 32, 64);
   for (const AluOp op : alu_ops()) {
     const bool unary = op == AluOp::kAbs || op == AluOp::kRsqrt || op == AluOp::kReciprocal ||
-                       op == AluOp::kBypass;
-    if (unary)
+                       op == AluOp::kBypass || op == AluOp::kSquare || op == AluOp::kRelu;
+    if (op == AluOp::kAbsMax || op == AluOp::kAbsMin) {
+      EXPECT_THAT(rules(insn(t, t, t, op), trn1()), Contains("alu-generation"));
+      EXPECT_THAT(rules(insn(t, t, t, op), trn2()), Contains("alu-generation"));
+      EXPECT_THAT(rules(insn(t, t, t, op), trn3()), IsEmpty());
+    } else if (unary)
       expect_rule_everywhere(insn(t, t, t, op), "alu-op");
     else
       expect_legal_everywhere(insn(t, t, t, op));
