@@ -55,8 +55,12 @@ struct SampleCost {
 std::vector<SampleCost> costs(const InsnDef& def, const MachineSpec& machine) {
   std::vector<SampleCost> out;
   for (const std::int64_t n : kSampleSizes)
-    if (const auto sample = legal_sample(def, machine, n))
-      out.push_back({n, def.time(sample->self(), machine)});
+    if (const auto sample = legal_sample(def, machine, n)) {
+      const isa::Timing timing = def.time(sample->self(), machine);
+      // Not every size is legal: the sample may be a little larger.
+      const std::int64_t size = timing.elements > 0 ? timing.elements : n;
+      if (out.empty() || out.back().n != size) out.push_back({size, timing});
+    }
   return out;
 }
 

@@ -34,8 +34,11 @@ std::vector<Tile> candidates(std::int64_t n) {
                         make_tile(Space::kSbuf, 1)};
   out.push_back(out.front());
   out.back().dtype = DType::kU32;  // predicates
-  if (n <= isa::kPartitions)       // the result of a transpose
+  out.push_back(out.front());
+  out.back().dtype = DType::kU8;
+  if (n <= isa::kPartitions)  // the result of a transpose
     out.push_back(make_tile(Space::kPsum, isa::kPartitions, static_cast<int>(n)));
+  out.emplace_back();  // optional ones may be left out
   return out;
 }
 
@@ -76,6 +79,15 @@ std::vector<std::function<void(Tile&)>> mutations() {
   };
 }
 
+constexpr std::string_view kGeneration = "generation";
+
+/// No operands could make the instruction legal on this machine.
+bool lacks(const InsnDef& def, const MachineSpec& machine) {
+  const auto violations = isa::check(def, InsnSample(def).self(), machine);
+  return std::any_of(violations.begin(), violations.end(),
+                     [](const Violation& v) { return v.rule == kGeneration; });
+}
+
 }  // namespace
 
 InsnSample::InsnSample(const InsnDef& def) : def_(&def) {
@@ -97,6 +109,12 @@ InsnSample InsnSample::clone() const {
 std::optional<InsnSample> legal_sample(const InsnDef& def, const MachineSpec& machine,
                                        std::int64_t n) {
   InsnSample sample(def);
+  if (lacks(def, machine)) return std::nullopt;
+  if (def.sample != nullptr) {
+    def.sample(sample.self(), n);
+    if (isa::check(def, sample.self(), machine).empty()) return sample;
+    return std::nullopt;
+  }
   if (choose(def, machine, required_tiles(def), 0, candidates(n), sample)) return sample;
   return std::nullopt;
 }
@@ -104,7 +122,11 @@ std::optional<InsnSample> legal_sample(const InsnDef& def, const MachineSpec& ma
 std::vector<Violation> rules(const InsnDef& def, const MachineSpec& machine) {
   std::vector<Violation> out;
   const auto base = legal_sample(def, machine, kRuleSize);
-  if (!base) return out;
+  if (!base) {  // the generation lacks it: that is the one rule
+    for (Violation& v : isa::check(def, InsnSample(def).self(), machine))
+      if (v.rule == kGeneration) out.push_back(std::move(v));
+    return out;
+  }
   const auto fields = required_tiles(def);
   const auto collect = [&](const InsnSample& sample) {
     for (Violation& v : isa::check(def, sample.self(), machine)) {
