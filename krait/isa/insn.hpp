@@ -34,6 +34,7 @@ struct InsnInfo {
   std::string_view formula;  // of the meaning, one line
   Source cost_source;
   bool by_dma = false;        // operands are reached by DMA: the ports' rules on tiles do not apply
+  bool packed = false;        // takes tiles of the x4 packs of MX values
   bool engine_state = false;  // writes state inside its engine and need not write a tile
 };
 

@@ -63,11 +63,12 @@ inline Tile stepped(Tile t, std::int64_t step) {
   return t;
 }
 
-/// The dtypes that may lie on chip.
+/// The dtypes that may lie on chip and have values: all but the packs.
 inline std::vector<DType> chip_dtypes() {
   std::vector<DType> out;
   for (const DTypeInfo& d : dtypes())
-    if (d.dtype != DType::kF64 && d.dtype != DType::kI64) out.push_back(d.dtype);
+    if (d.dtype != DType::kF64 && d.dtype != DType::kI64 && !is_packed(d.dtype))
+      out.push_back(d.dtype);
   return out;
 }
 

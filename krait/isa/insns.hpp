@@ -18,6 +18,7 @@
 #include "krait/isa/insn/nc_matmul.hpp"
 #include "krait/isa/insn/nc_stream_shuffle.hpp"
 #include "krait/isa/insn/nc_transpose.hpp"
+#include "krait/isa/insn/quantize_mx.hpp"
 #include "krait/isa/insn/rand2.hpp"
 #include "krait/isa/insn/rand_get_state.hpp"
 #include "krait/isa/insn/rand_set_state.hpp"

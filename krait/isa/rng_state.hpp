@@ -3,6 +3,7 @@
 // What rand_set_state and rand_get_state share: GpSimdE from v3 on, six words a lane, within SBUF;
 // VectorE from v4 on, 24 words (ISA32).
 
+#include "krait/base/text.hpp"
 #include "krait/isa/checker.hpp"
 #include "krait/isa/cost.hpp"
 #include "krait/isa/engine_state.hpp"

@@ -143,6 +143,13 @@ std::vector<Case> isa_cases() {
       emits("two seeds", "rng-state", [](Bench& k) { k.emit(SetRngSeed{.src_seeds = k.col}); }),
       emits("a state of another size", "rng-state", [](Bench& k) { k.emit(RandGetState{.dst = changed(k.s, [](Tile& t) { t.dtype = DType::kU32; })}); }),
       emits("an empty range", "rand-range", [](Bench& k) { k.emit(Rand2{.dst = k.s, .min = 2.0F, .max = 1.0F}); }, "trn3"),
+      // MX
+      emits("a pack where a value is needed", "dtype", [](Bench& k) { const Tile x4 = changed(k.s, [](Tile& t) { t.dtype = DType::kF8E5M2x4; }); k.emit(TensorScalar{.dst = x4, .data = x4}); }, "trn3"),
+      emits("a pack on v3", "dtype", [](Bench& k) { k.emit(Memset{.dst = changed(k.s, [](Tile& t) { t.dtype = DType::kF8E5M2x4; })}); }),
+      emits("unpacking by a copy", "packed-cast", [](Bench& k) { k.emit(TensorCopy{.dst = k.s, .src = changed(k.s, [](Tile& t) { t.dtype = DType::kF8E5M2x4; })}); }, "trn3"),
+      emits("a pack of ones", "packed-value", [](Bench& k) { k.emit(Memset{.dst = changed(k.s, [](Tile& t) { t.dtype = DType::kF8E5M2x4; }), .value = 1}); }, "trn3"),
+      emits("packs of another shape", "mx-shape", [](Bench& k) { k.emit(QuantizeMx{.dst = changed(k.s, [](Tile& t) { t.dtype = DType::kF8E5M2x4; }), .src = k.b, .dst_scale = changed(k.t, [](Tile& t) { t.dtype = DType::kU8; })}); }, "trn3"),
+      emits("scales off their place", "mx-scale-place", [](Bench& k) { k.emit(QuantizeMx{.dst = changed(k.t, [](Tile& t) { t.dtype = DType::kF8E5M2x4, t.dims[0].count = 8; }), .src = k.b, .dst_scale = changed(k.t, [](Tile& t) { t.dtype = DType::kU8, t.dims[0].count = 8; }), .scale_offset = 2}); }, "trn3"),
       // iota
       emits("a pattern of another size", "iota-pattern", [](Bench& k) { k.emit(Iota{.dst = k.s}); }),
       emits("a pattern that does not encode", "iota-pattern", [](Bench& k) { Iota i{.dst = k.s}; i.pattern.dims[0] = {1, 40000}; k.emit(i); }),

@@ -21,7 +21,8 @@ struct DmaCopy {
       .formula = "dst[p,i] = src[p,i]",
       .cost_source = {Evidence::kDerived,
                       "neuroncore 4.3: descriptor_ns + max(b, 512) / rate per descriptor"},
-      .by_dma = true};
+      .by_dma = true,
+      .packed = true};
 
   static constexpr auto fields() {
     using T = DmaCopy;
@@ -32,6 +33,7 @@ struct DmaCopy {
   void check(Checker& c) const {
     c.present("dst", dst), c.present("src", src);
     c.same_shape("dst", dst, "src", src);
+    c.no_packed_cast("dst", dst, "src", src);
     c.require(!dst.in_psum() && !src.in_psum(), "dma-psum", "DMA does not reach PSUM",
               describe(dst.in_psum() ? dst : src), "copy through SBUF (tensor_copy)");
     if (dge == DgeMode::kHardware) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "krait/isa/cost.hpp"
 #include "krait/isa/eight.hpp"
 #include "krait/isa/insn.hpp"

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+
+#include "krait/base/text.hpp"
 #include "krait/isa/cost.hpp"
 #include "krait/isa/insn.hpp"
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "krait/base/text.hpp"
 #include "krait/isa/cost.hpp"
 #include "krait/isa/insn.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <cfloat>
 
+#include "krait/base/text.hpp"
 #include "krait/isa/accumulate.hpp"
 #include "krait/isa/cost.hpp"
 #include "krait/isa/insn.hpp"
