@@ -11,16 +11,20 @@ namespace krait::isa {
 namespace {
 
 constexpr std::array kOps{
-    AluOp::kBypass,    AluOp::kAdd,   AluOp::kSubtract,   AluOp::kMultiply,     AluOp::kMax,
-    AluOp::kMin,       AluOp::kEqual, AluOp::kNotEqual,   AluOp::kGreaterEqual, AluOp::kGreater,
-    AluOp::kLessEqual, AluOp::kLess,  AluOp::kLogicalAnd, AluOp::kLogicalOr,    AluOp::kLogicalXor,
-    AluOp::kAbs,       AluOp::kRsqrt, AluOp::kReciprocal, AluOp::kSquare,       AluOp::kRelu,
-    AluOp::kAbsMax,    AluOp::kAbsMin};
+    AluOp::kBypass,       AluOp::kAdd,        AluOp::kSubtract,   AluOp::kMultiply,
+    AluOp::kMax,          AluOp::kMin,        AluOp::kEqual,      AluOp::kNotEqual,
+    AluOp::kGreaterEqual, AluOp::kGreater,    AluOp::kLessEqual,  AluOp::kLess,
+    AluOp::kLogicalAnd,   AluOp::kLogicalOr,  AluOp::kLogicalXor, AluOp::kAbs,
+    AluOp::kRsqrt,        AluOp::kReciprocal, AluOp::kSquare,     AluOp::kRelu,
+    AluOp::kAbsMax,       AluOp::kAbsMin,     AluOp::kBitwiseAnd, AluOp::kBitwiseOr,
+    AluOp::kBitwiseXor,   AluOp::kInvert,     AluOp::kLeftShift,  AluOp::kRightShift};
 constexpr std::array<std::string_view, kOps.size()> kNames{
-    "bypass",      "add",        "subtract",      "multiply", "max",        "min",
-    "equal",       "not_equal",  "greater_equal", "greater",  "less_equal", "less",
-    "logical_and", "logical_or", "logical_xor",   "abs",      "rsqrt",      "reciprocal",
-    "square",      "relu",       "abs_max",       "abs_min"};
+    "bypass",      "add",        "subtract",      "multiply",   "max",         "min",
+    "equal",       "not_equal",  "greater_equal", "greater",    "less_equal",  "less",
+    "logical_and", "logical_or", "logical_xor",   "abs",        "rsqrt",       "reciprocal",
+    "square",      "relu",       "abs_max",       "abs_min",    "bitwise_and", "bitwise_or",
+    "bitwise_xor", "invert",     "left_shift",    "right_shift"};
+constexpr std::size_t kBitOps = 6;  // at the end of the list
 
 // max and min as selects: the other operand if one is NaN, and branch-free for the vectoriser.
 inline float max_of(float a, float b) {
@@ -94,6 +98,13 @@ inline __attribute__((always_inline)) void with_op(AluOp op, Body body) {
       return body(abs_max_of);
     case AluOp::kAbsMin:
       return body(abs_min_of);
+    case AluOp::kBitwiseAnd:
+    case AluOp::kBitwiseOr:
+    case AluOp::kBitwiseXor:
+    case AluOp::kInvert:
+    case AluOp::kLeftShift:
+    case AluOp::kRightShift:
+      break;  // apply_bits
   }
   KRAIT_ASSERT(false);
 }
@@ -130,7 +141,13 @@ std::optional<AluOp> parse_alu_op(std::string_view text) {
 }
 
 std::span<const AluOp> alu_ops() {
-  return kOps;
+  return std::span(kOps).first(kOps.size() - kBitOps);
+}
+std::span<const AluOp> bit_ops() {
+  return std::span(kOps).last(kBitOps);
+}
+bool is_bitwise(AluOp op) {
+  return op >= AluOp::kBitwiseAnd;
 }
 
 bool reduces(AluOp op) {
@@ -143,6 +160,9 @@ bool reduces(AluOp op) {
     case AluOp::kLogicalAnd:
     case AluOp::kLogicalOr:
     case AluOp::kLogicalXor:
+    case AluOp::kBitwiseAnd:
+    case AluOp::kBitwiseOr:
+    case AluOp::kBitwiseXor:
       return true;
     default:
       return false;
@@ -157,6 +177,7 @@ bool is_unary(AluOp op) {
     case AluOp::kReciprocal:
     case AluOp::kSquare:
     case AluOp::kRelu:
+    case AluOp::kInvert:
       return true;
     default:
       return false;
@@ -201,6 +222,28 @@ float reduce_row(AluOp op, std::span<const float> a, float start) {
     for (const float x : a) acc = f(acc, x);
   });
   return acc;
+}
+
+std::uint32_t apply_bits(AluOp op, std::uint32_t a, std::uint32_t b, int width) {
+  const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << width) - 1);
+  const bool out = b >= static_cast<std::uint32_t>(width);
+  switch (op) {
+    case AluOp::kBypass:
+      return a;
+    case AluOp::kBitwiseAnd:
+      return a & b;
+    case AluOp::kBitwiseOr:
+      return a | b;
+    case AluOp::kBitwiseXor:
+      return a ^ b;
+    case AluOp::kInvert:
+      return ~a & mask;
+    case AluOp::kLeftShift:
+      return out ? 0 : (a << b) & mask;
+    default:
+      KRAIT_ASSERT(op == AluOp::kRightShift);
+      return out ? 0 : a >> b;
+  }
 }
 
 }  // namespace krait::isa

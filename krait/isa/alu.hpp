@@ -1,9 +1,9 @@
 #pragma once
 
 // The element-wise operators of the Vector engine ("AluOp" of the manual) and their row forms.
-// All arithmetic is f32; comparisons and logical operators give 1.0 or 0.0. Bit operators and
-// shifts work on integer bit patterns and have no row form here (see tensor_scalar's bit path).
-// Source: neuroncore 5.2 (ISA32, SH26).
+// All arithmetic is f32; comparisons and logical operators give 1.0 or 0.0. Bit operators work on
+// the patterns of integers, without a cast; they have functions of their own, and only
+// tensor_tensor, tensor_scalar and tensor_reduce take them. Source: neuroncore 5.2 (ISA32, SH26).
 
 #include <cstdint>
 #include <optional>
@@ -35,11 +35,20 @@ enum class AluOp : std::uint8_t {
   kRelu,
   kAbsMax,  // the operand of larger magnitude, with its sign; a tie gives the second
   kAbsMin,
+  // bit operators
+  kBitwiseAnd,
+  kBitwiseOr,
+  kBitwiseXor,
+  kInvert,
+  kLeftShift,
+  kRightShift,  // logical: zeros come in
 };
 
 [[nodiscard]] std::string_view name(AluOp op);  // "add", "multiply", ...
 [[nodiscard]] std::optional<AluOp> parse_alu_op(std::string_view name);
-[[nodiscard]] std::span<const AluOp> alu_ops();
+[[nodiscard]] std::span<const AluOp> alu_ops();  // arithmetic, comparing, logical
+[[nodiscard]] std::span<const AluOp> bit_ops();
+[[nodiscard]] bool is_bitwise(AluOp op);
 /// Legal as the operator of a reduction.
 [[nodiscard]] bool reduces(AluOp op);
 /// Ignores its second operand.
@@ -58,5 +67,9 @@ void apply_row_scalar(AluOp op, std::span<const float> a, float b, bool reverse,
                       std::span<float> out);
 /// op folded over the row from `start`, left to right.
 [[nodiscard]] float reduce_row(AluOp op, std::span<const float> a, float start);
+
+/// A bit operator on elements of `width` bits (in the low bits of the words; the others are 0). A
+/// shift by the width or more gives 0 (assumed).
+[[nodiscard]] std::uint32_t apply_bits(AluOp op, std::uint32_t a, std::uint32_t b, int width);
 
 }  // namespace krait::isa

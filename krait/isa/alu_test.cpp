@@ -1,3 +1,4 @@
+#include "krait/base/error.hpp"
 #include "krait/isa/insn_testing.hpp"
 
 namespace krait::isa::testing {
@@ -62,6 +63,8 @@ float plain(AluOp op, float a, float b) {
       return std::isnan(b) ? a : std::isnan(a) ? b : std::fabs(a) > std::fabs(b) ? a : b;
     case AluOp::kAbsMin:
       return std::isnan(b) ? a : std::isnan(a) ? b : std::fabs(a) < std::fabs(b) ? a : b;
+    default:
+      break;
   }
   return 0;
 }
@@ -148,8 +151,53 @@ TEST(Alu, OnlyTheDocumentedOperatorsReduce) {
     EXPECT_EQ(reduces(op), std::find(kLegal.begin(), kLegal.end(), op) != kLegal.end()) << name(op);
 }
 
+std::uint64_t plain_bits(AluOp op, std::uint64_t a, std::uint64_t b, int width) {
+  switch (op) {
+    case AluOp::kBitwiseAnd:
+      return a & b;
+    case AluOp::kBitwiseOr:
+      return a | b;
+    case AluOp::kBitwiseXor:
+      return a ^ b;
+    case AluOp::kInvert:
+      return a ^ ((1ULL << width) - 1);
+    case AluOp::kLeftShift:
+      return b < 32 ? (a << b) % (1ULL << width) : 0;
+    default:
+      return b < 32 ? a >> b : 0;
+  }
+}
+
+TEST(Alu, BitOperatorsOnEveryWidth) {
+  const CounterRng rng(6);
+  for (const int width : {8, 16, 32})
+    for (const AluOp op : bit_ops())
+      for (std::uint64_t i = 0; i < 300; ++i) {
+        const std::uint64_t all = (1ULL << width) - 1;
+        const std::uint64_t a = rng.bits(2 * i) & all;
+        const std::uint64_t b = i < 100 ? i % 40 : rng.bits(2 * i + 1) & all;  // shifts, then any
+        EXPECT_EQ(
+            apply_bits(op, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b), width),
+            plain_bits(op, a, b, width))
+            << name(op) << " " << width << " " << a << " " << b;
+      }
+  EXPECT_EQ(apply_bits(AluOp::kBypass, 7, 9, 8), 7U);
+}
+
+TEST(Alu, BitOperatorsAreApart) {
+  for (const AluOp op : bit_ops()) {
+    EXPECT_TRUE(is_bitwise(op));
+    EXPECT_EQ(is_unary(op), op == AluOp::kInvert);
+    EXPECT_EQ(reduces(op),
+              op == AluOp::kBitwiseAnd || op == AluOp::kBitwiseOr || op == AluOp::kBitwiseXor);
+    EXPECT_THROW((void)apply(op, 1, 2), InternalError) << "no f32 form";
+  }
+  for (const AluOp op : alu_ops()) EXPECT_FALSE(is_bitwise(op)) << name(op);
+}
+
 TEST(Alu, NamesReadBack) {
   for (const AluOp op : alu_ops()) EXPECT_EQ(parse_alu_op(name(op)), op);
+  for (const AluOp op : bit_ops()) EXPECT_EQ(parse_alu_op(name(op)), op);
   EXPECT_EQ(parse_alu_op("divide"), std::nullopt);
 }
 

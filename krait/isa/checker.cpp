@@ -118,6 +118,9 @@ void Checker::exists(bool available, std::string_view since, std::string_view fi
 void Checker::vector_op(std::string_view name, AluOp op, bool first) {
   require(op != AluOp::kRsqrt, "engine-op", "VectorE has no rsqrt", cat(name, " = ", isa::name(op)),
           "use activation rsqrt, or tensor_scalar on GpSimdE");
+  require(!is_bitwise(op), "alu-op",
+          "bit operators work in tensor_tensor, tensor_scalar and tensor_reduce only",
+          cat(name, " = ", isa::name(op)), "use one of them");
   const bool one_operand = op == AluOp::kSquare || op == AluOp::kRelu;
   const bool magnitude = op == AluOp::kAbsMax || op == AluOp::kAbsMin;
   require((!one_operand || machine_.isa.alu_square_relu) &&
@@ -127,6 +130,15 @@ void Checker::vector_op(std::string_view name, AluOp op, bool first) {
           one_operand ? "use activation square or relu" : "take abs of both, then max or min");
   require(!one_operand || first, "alu-op", cat(isa::name(op), " may only be the first operator"),
           cat(name, " = ", isa::name(op)), "put it first, or use activation");
+}
+
+void Checker::integers(std::string_view a_name, const Tile& a, std::string_view b_name,
+                       const Tile& b) {
+  if (!a.present() || !b.present()) return;
+  if (a.dtype == b.dtype && !is_float(a.dtype)) return;
+  violations_.push_back(
+      {"bit-dtype", cat("bit operators need ", a_name, " and ", b_name, " of one integer dtype"),
+       pair(a_name, a, b_name, b), "convert first (tensor_copy), or use an arithmetic operator"});
 }
 
 void Checker::no_packed_cast(std::string_view a_name, const Tile& a, std::string_view b_name,

@@ -50,6 +50,8 @@ class Checker {
   void per_partition(std::string_view name, const Tile& t, const Tile& like);
   /// The instruction exists on this generation; `available` is its flag in the machine table.
   void exists(bool available, std::string_view since, std::string_view fix);
+  /// Bit operators take integer tiles of one dtype, without a cast.
+  void integers(std::string_view a_name, const Tile& a, std::string_view b_name, const Tile& b);
   /// Packs are copied, never converted.
   void no_packed_cast(std::string_view a_name, const Tile& a, std::string_view b_name,
                       const Tile& b);

@@ -96,6 +96,15 @@ TEST(Checker, OperatorsOfVectorEnginePerGeneration) {
       }
 }
 
+TEST(Checker, BitOperatorsAreNoneOfTheArithmeticInstructions) {
+  for (const AluOp op : bit_ops()) {
+    Checker c(trn3());
+    c.vector_op("op", op);
+    ASSERT_EQ(c.violations().size(), 1U);
+    EXPECT_EQ(c.violations()[0].rule, "alu-op");
+  }
+}
+
 TEST(Checker, WhatAGenerationLacksIsNamed) {
   Checker c(trn2());
   c.exists(true, "v3", "b");

@@ -349,18 +349,23 @@ void Memory::store_bits(const Tile& t, int p, const Bits& row, ByteState by) {
 }
 
 void Memory::load_words(const Tile& t, int p, std::span<std::uint32_t> words) {
-  KRAIT_ASSERT(t.element_bytes() == 4);
+  const auto bytes = static_cast<std::size_t>(t.element_bytes());
+  KRAIT_ASSERT(bytes <= sizeof(std::uint32_t));
   load_bits(t, p, bits_);
-  KRAIT_ASSERT(bits_.bytes.size() == words.size_bytes());
-  std::memcpy(words.data(), bits_.bytes.data(), words.size_bytes());
+  KRAIT_ASSERT(bits_.bytes.size() == words.size() * bytes);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    words[i] = 0;
+    std::memcpy(&words[i], bits_.bytes.data() + i * bytes, bytes);  // little-endian
+  }
 }
 
 void Memory::store_words(const Tile& t, int p, std::span<const std::uint32_t> words) {
   const auto bytes = static_cast<std::size_t>(t.element_bytes());
+  KRAIT_ASSERT(bytes <= sizeof(std::uint32_t));
   bits_.unrounded.clear();
   bits_.bytes.resize(words.size() * bytes);
-  for (std::size_t i = 0; i < words.size(); ++i)  // little-endian: the low bytes come first
-    std::memcpy(bits_.bytes.data() + i * bytes, &words[i], std::min(bytes, sizeof words[i]));
+  for (std::size_t i = 0; i < words.size(); ++i)
+    std::memcpy(bits_.bytes.data() + i * bytes, &words[i], bytes);
   store_bits(t, p, bits_);
 }
 

@@ -132,7 +132,7 @@ class Memory {
   void check_accumulate(const Tile& dst, int p);
   /// State of the bytes of partition p: the weakest of all (kNever if any was never written).
   [[nodiscard]] ByteState weakest(const Tile& t, int p);
-  /// Words of partition p of a 32-bit tile, as they are; narrower tiles take the low bits.
+  /// Elements of partition p as bit patterns; narrower types stand in the low bits.
   void load_words(const Tile& t, int p, std::span<std::uint32_t> words);
   void store_words(const Tile& t, int p, std::span<const std::uint32_t> words);
 

@@ -126,6 +126,9 @@ std::vector<Case> isa_cases() {
       emits("relu as the second operator", "alu-op", [](Bench& k) { k.emit(TensorScalar{.dst = k.s, .data = k.s, .op1 = AluOp::kRelu}); }, "trn3"),
       emits("a pair of operators activate2 lacks", "engine-op", [](Bench& k) { k.emit(Activate2{.dst = k.s, .data = k.s, .op0 = AluOp::kMax}); }, "trn3"),
       emits("a slope for another function", "relu-param", [](Bench& k) { k.emit(Activate2{.dst = k.s, .data = k.s, .fn = UnaryFn::kExp, .relu_param = 0.5F}); }, "trn3"),
+      emits("bits of floats", "bit-dtype", [](Bench& k) { k.emit(TensorTensor{.dst = k.s, .a = k.s, .b = k.s, .op = AluOp::kBitwiseAnd}); }),
+      emits("half a bit pattern", "bit-operand", [](Bench& k) { const Tile i = changed(k.s, [](Tile& t) { t.dtype = DType::kI32; }); k.emit(TensorScalar{.dst = i, .data = i, .operand0 = 0.5F, .op0 = AluOp::kLeftShift}); }),
+      emits("bits and arithmetic", "alu-class", [](Bench& k) { const Tile i = changed(k.s, [](Tile& t) { t.dtype = DType::kI32; }); k.emit(TensorScalar{.dst = i, .data = i, .op0 = AluOp::kBitwiseAnd, .op1 = AluOp::kAdd}); }),
       // accumulators
       emits("a reduce_cmd that ScalarE lacks", "reduce-cmd", [](Bench& k) { k.emit(Activation{.dst = k.s, .data = k.s, .reduce_cmd = ReduceCmd::kLoadReduce}); }),
       emits("reading an accumulator that idle leaves undefined", "reduce-cmd", [](Bench& k) { k.emit(TensorScalarReduce{.dst = k.s, .data = k.s, .reduce_res = k.col, .reduce_cmd = ReduceCmd::kIdle}); }),
