@@ -1,8 +1,8 @@
 #pragma once
 
 // What the instructions with reduce_cmd share: rules, and running the command on one register.
-// Commands: neither page says what happens to a register while a later instruction of the same
-// engine accumulates onto it; they run in order, so a chain needs no waiting (assumed).
+// Instructions of one engine run in order, so one that accumulates onto the one before it waits for
+// nothing (assumed: no page says).
 
 #include <algorithm>
 #include <initializer_list>

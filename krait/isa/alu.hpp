@@ -3,7 +3,7 @@
 // The element-wise operators of the Vector engine ("AluOp" of the manual) and their row forms.
 // All arithmetic is f32; comparisons and logical operators give 1.0 or 0.0. Bit operators work on
 // the patterns of integers, without a cast; they have functions of their own, and only
-// tensor_tensor, tensor_scalar and tensor_reduce take them. Source: neuroncore 5.2 (ISA32, SH26).
+// tensor_tensor, tensor_scalar and tensor_reduce take them. Source: SH26, SH32, RN.
 
 #include <cstdint>
 #include <optional>

@@ -15,7 +15,7 @@ const std::vector<float>& values() {
   return kValues;
 }
 
-// The table of neuroncore 5.2, written once more.
+// The definitions of SH32, written once more.
 float plain(AluOp op, float a, float b) {
   switch (op) {
     case AluOp::kBypass:

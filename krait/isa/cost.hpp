@@ -25,7 +25,7 @@ namespace krait::isa {
 /// column spread over `instructions` MMs.
 [[nodiscard]] Timing tensor_time(const MachineSpec& m, std::int64_t stationary_columns,
                                  std::int64_t columns, double passes, int instructions);
-/// Elements per cycle of tensor_copy and tensor_scalar on VectorE (neuroncore 2.5).
+/// Elements per cycle of tensor_copy and tensor_scalar on VectorE (A3, performance modes).
 [[nodiscard]] double vector_copy_rate(const MachineSpec& m, const Tile& dst, const Tile& src);
 
 }  // namespace krait::isa

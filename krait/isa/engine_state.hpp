@@ -48,11 +48,8 @@ class LaneRng {
   struct State {
     std::uint64_t seed = 0, stream = 0, position = 0;
   };
-  State& at(int lane, int generator) {
-    return states_[static_cast<std::size_t>(lane * kMaxGenerators + generator)];
-  }
-  const State& at(int lane, int generator) const {
-    return states_[static_cast<std::size_t>(lane * kMaxGenerators + generator)];
+  static std::size_t slot(int lane, int generator) {
+    return static_cast<std::size_t>(lane) * kMaxGenerators + static_cast<std::size_t>(generator);
   }
   int generators_;
   std::array<State, std::size_t{kPartitions} * kMaxGenerators> states_{};

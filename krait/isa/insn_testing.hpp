@@ -227,7 +227,7 @@ double cycles(const T& insn, const MachineSpec& machine) {
 
 // Figures of the manuals, written out here so that the tests do not read them from the tables.
 inline constexpr double kMinIi = 64;         // ISA26, MIN_II
-inline constexpr double kIssue = 16;         // neuroncore 10.2: extra occupancy of V and S
+inline constexpr double kIssue = 16;         // MAMBA, KO: extra occupancy of V and S
 inline constexpr double kGpSimdStart = 150;  // ISA26, GPSIMD_START
 /// max(MIN_II, work) + issue
 inline double elementwise(double work) {

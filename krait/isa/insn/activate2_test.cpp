@@ -49,8 +49,9 @@ TEST(Activate2, EveryFunctionAndDtype) {
 }
 
 TEST(Activate2, EveryPairOfOperatorsWithConstantsOrPartitionsAndReversed) {
-  for (const auto& [op0, op1] : kPairs)
+  for (const auto& pair : kPairs)
     for (int flags = 0; flags < 8; ++flags) {
+      const AluOp op0 = pair.first, op1 = pair.second;
       const bool reverse0 = flags & 1, reverse1 = flags & 2, vectors = flags & 4;
       TestMemory m;
       const Tile data = sbuf(DType::kF32, 5, 9, kData), dst = sbuf(DType::kF32, 5, 9, kDst);

@@ -14,7 +14,7 @@ namespace krait::isa {
 /// is not added (so -0 stays -0). x*scale and +bias are rounded to f32 one after the other
 /// (assumed), fn is correctly rounded (assumed: the tables' accuracy is not published); the sum
 /// takes the f32 values before rounding to dst's dtype, in order. Source: ISA32,
-/// neuroncore 5.3, 5.7.
+/// SH32.
 struct Activation {
   Tile dst, data;   // [P, F]
   Tile reduce_res;  // [P, 1], optional

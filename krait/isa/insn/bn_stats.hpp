@@ -53,7 +53,8 @@ struct BnStats {
  private:
   static void statistics(std::span<const float> x, std::size_t first, std::span<float> out) {
     float sum = 0, squares = 0;
-    const auto n = static_cast<float>((x.size() + 1 - first) / 2);
+    const std::size_t count = (x.size() + 1 - first) / 2;
+    const auto n = static_cast<float>(count);
     for (std::size_t i = first; i < x.size(); i += 2) sum += x[i];
     const float mean = n == 0 ? 0 : sum / n;
     for (std::size_t i = first; i < x.size(); i += 2) squares += (x[i] - mean) * (x[i] - mean);

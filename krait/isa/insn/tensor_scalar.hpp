@@ -102,9 +102,10 @@ struct TensorScalar {
               attr_text(engine), "use VectorE");
     c.integers("dst", dst, "data", data);
     for (const Operand* operand : {&operand0, &operand1}) {
+      const std::string_view name = operand == &operand0 ? "operand0" : "operand1";
       if (operand->is_tile()) {
-        c.per_partition("operand", operand->tile, dst);
-        c.integers("operand", operand->tile, "data", data);
+        c.per_partition(name, operand->tile, dst);
+        c.integers(name, operand->tile, "data", data);
       }
       c.require(operand->is_tile() || (operand->value == std::floor(operand->value) &&
                                        operand->value >= -0x1p31F && operand->value < 0x1p32F),

@@ -19,7 +19,7 @@ struct TensorTensor {
       .cost_source = {
           Evidence::kDocumented,
           "ISA26: max(MIN_II, N) with one input in PSUM or bf16 arithmetic, else 2N (v2); "
-          "rates of later generations derived (neuroncore 2.5)"}};
+          "rates of later generations A3, derived where it prints none"}};
 
   static constexpr auto fields() {
     using T = TensorTensor;
