@@ -46,10 +46,11 @@ TEST(NcStreamShuffle, InPlaceAndBetweenQuadrants) {
   ShuffleMask turn;
   for (std::size_t j = 0; j < 32; ++j) turn.lane[j] = static_cast<std::uint8_t>((j + 1) % 32);
   const Tile t = sbuf(DType::kF32, 64, 2, kSrc);
-  m.fill(t, [](int p, std::int64_t i) { return static_cast<float>(10 * p + i); });
+  m.fill(t, [](std::int64_t p, std::int64_t i) { return static_cast<float>(10 * p + i); });
   m.run(insn(t, t, turn));
-  expect_tile(m, t, [](int p, std::int64_t i) {
-    return static_cast<float>(10 * (p / 32 * 32 + (p + 1) % 32) + i);
+  expect_tile(m, t, [](std::int64_t p, std::int64_t i) {
+    const std::int64_t quadrant = p / 32, from = quadrant * 32 + (p + 1) % 32;
+    return static_cast<float>(10 * from + i);
   });
   const Tile from = tile(Space::kSbuf, DType::kF32, 32, {{1, 2}}, kSrc, 32),
              to = tile(Space::kPsum, DType::kF32, 32, {{-1, 2}}, 64, 96);
