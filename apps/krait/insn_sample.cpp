@@ -23,6 +23,17 @@ std::vector<FieldInfo> tiles_of(const InsnDef& def) {
   return out;
 }
 
+/// The sample with every optional tile that may be a column, so that its rules are met too.
+isa::Sample with_optional_tiles(isa::Sample sample, const MachineSpec& machine) {
+  for (const FieldInfo& field : tiles_of(sample.def())) {
+    if (sample.tile(field).present()) continue;
+    isa::Sample more = sample;
+    more.tile(field) = isa::sample_tile(Space::kSbuf, DType::kF32, isa::kPartitions, 1);
+    if (isa::check(more.def(), more.self(), machine).empty()) sample = std::move(more);
+  }
+  return sample;
+}
+
 /// Ways to break a tile. Each shows a different family of rules.
 std::vector<std::function<void(Tile&)>> mutations() {
   return {
@@ -53,8 +64,9 @@ std::optional<isa::Sample> legal_sample(const InsnDef& def, const MachineSpec& m
 
 std::vector<Violation> rules(const InsnDef& def, const MachineSpec& machine) {
   std::vector<Violation> out;
-  const isa::Sample base = isa::make_sample(def, {.n = kRuleSize}, machine);
   const auto fields = tiles_of(def);
+  const isa::Sample base =
+      with_optional_tiles(isa::make_sample(def, {.n = kRuleSize}, machine), machine);
   const auto collect = [&](const isa::Sample& sample) {
     for (Violation& v : isa::check(def, sample.self(), machine)) {
       const bool known = std::any_of(out.begin(), out.end(), [&v](const Violation& o) {
