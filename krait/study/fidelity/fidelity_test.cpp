@@ -1,0 +1,4 @@
+#include "krait/study/fidelity/fidelity.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
