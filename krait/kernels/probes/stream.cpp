@@ -29,12 +29,6 @@ constexpr const char* kDefaultInsn = "tensor_tensor";
 
 // --- parameters ---
 
-std::vector<std::string> dtype_names() {
-  std::vector<std::string> out;
-  for (const DTypeInfo& type : dtypes()) out.emplace_back(type.name);
-  return out;
-}
-
 std::vector<ParamSpec> shape_params() {
   constexpr double kMostElements = 1 << 20;
   std::vector<ParamSpec> out{
@@ -42,7 +36,7 @@ std::vector<ParamSpec> shape_params() {
       {"p", ParamKind::kInt, "128", 1, isa::kPartitions, {}, "partitions"},
       {"n", ParamKind::kInt, "512", 1, kMostElements, {}, "elements a partition"},
       {"m", ParamKind::kInt, "128", 1, isa::kPartitions, {}, "stationary columns of a product"},
-      {"dtype", ParamKind::kChoice, "f32", 0, 0, dtype_names(), "type of the operands"},
+      {"dtype", ParamKind::kText, "f32", 0, 0, {}, "type of the operands: f32, bf16, .."},
       {"dst",
        ParamKind::kText,
        "",
@@ -96,11 +90,19 @@ Params stream_params(std::span<const std::string> assignments) {
 
 // --- the instruction ---
 
+DType wanted_dtype(const std::string& text) {
+  if (const auto dtype = parse_dtype(text)) return *dtype;
+  std::vector<std::string> names;
+  for (const DTypeInfo& type : dtypes()) names.emplace_back(type.name);
+  throw UserError(Report{cat("no dtype is called '", text, "'"), "--set", cat("dtype=", text),
+                         suggest(text, names)});
+}
+
 isa::SampleShape shape_of(const Params& params) {
   isa::SampleShape out{.partitions = params.integer("p"),
                        .n = params.integer("n"),
                        .m = params.integer("m"),
-                       .dtype = parse_dtype(params.text("dtype")).value()};
+                       .dtype = wanted_dtype(params.text("dtype"))};
   if (const std::string& text = params.text("dst"); !text.empty()) {
     const OperandForm form = parse_operand_form("dst", text);
     out.dst = form.space, out.dst_dtype = form.dtype;
