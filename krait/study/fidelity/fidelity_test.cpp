@@ -234,6 +234,7 @@ TEST(Fidelity, RefusesTablesThatItCannotRead) {
   EXPECT_THAT(says("id,generation,latency,notes\n"), HasSubstr("no column 'latency_us'"));
   EXPECT_THAT(says("id,generation,latency_us,notes\na,trn1,fast,[x] y\n"), HasSubstr("row a"));
   EXPECT_THAT(says("id,generation,latency_us,notes\na,trn1,0,[x] y\n"), HasSubstr("larger than 0"));
+  EXPECT_THAT(says("id,generation,latency_us,notes\na,trn9,1,[x] y\n"), HasSubstr("row a"));
   EXPECT_THAT(says("id,generation,latency_us,notes\na,trn1,1,y\n"), HasSubstr("in brackets"));
   EXPECT_THAT(says(cat(kHeader, "a,trn1,1,high,[x] y,stream,,slop,1,\n")), HasSubstr("'slope'"));
 }
@@ -265,6 +266,14 @@ TEST(ProbeRun, OfAnF32ProductMayBeOfOneOfItsTwoPasses) {
   const ProbeRun run = run_of("stream", "trn2", {"insn=nc_matmul"});
   EXPECT_NEAR(run.read(Reading::kDuration, 1), (2 * (2 * 512 + 8) + 385) / 2.4, 0.01);
   EXPECT_NEAR(run.read(Reading::kDuration, 2), (2 * 512 + 8 + 385) / 2.4, 0.01);
+}
+
+TEST(ProbeRun, AsksAShorterSeriesForTheValuesOfAVeryLongOne) {
+  const ProbeRun longer = run_of("stream", "trn1", {"insn=tensor_copy", "repeat=100000"});
+  const ProbeRun shorter = run_of("stream", "trn1", {"insn=tensor_copy", "repeat=100"});
+  EXPECT_EQ(names(longer.values_behind(Reading::kSlope)),
+            names(shorter.values_behind(Reading::kSlope)));
+  EXPECT_EQ(longer.read(Reading::kSlope), shorter.read(Reading::kSlope));
 }
 
 TEST(ProbeRun, NeedsTwoLengths) {

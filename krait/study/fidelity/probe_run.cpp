@@ -29,7 +29,11 @@ std::span<const Reading> readings() {
 }
 
 ProbeRun::ProbeRun(const kernels::Probe& probe, const MachineSpec& machine, const Params& params)
-    : machine_(machine), repeat_(params.integer("repeat")), short_(params.integer("short")) {
+    : probe_(probe),
+      machine_(machine),
+      params_(params),
+      repeat_(params.integer("repeat")),
+      short_(params.integer("short")) {
   if (repeat_ <= short_)
     throw UserError(Report{"repeat must be larger than short", cat("krait sim ", probe.name),
                            cat("repeat=", repeat_, ", short=", short_),
@@ -85,6 +89,13 @@ double ProbeRun::read(const MachineSpec& machine, Reading reading, int parts) co
 }
 
 std::vector<ValueRow> ProbeRun::values_behind(Reading reading) const {
+  constexpr std::int64_t kEnough = 4096;  // a run for every value of the table, so not too long
+  if (repeat_ > kEnough) {
+    Params fewer = params_;
+    fewer.set("repeat", cat(kEnough));
+    fewer.set("short", cat(std::min(short_, kEnough / 2)));
+    return ProbeRun(probe_, machine_, fewer).values_behind(reading);
+  }
   const double base = read(reading);
   std::vector<ValueRow> out, rows = list_values(machine_);
   for (std::size_t i = 0; i < rows.size(); ++i)

@@ -37,7 +37,8 @@ class ProbeRun {
   [[nodiscard]] double read(Reading reading, int parts = 1) const {
     return read(machine_, reading, parts);
   }
-  /// Every value of the machine table that moves this reading if it is changed.
+  /// Every value of the machine table that moves this reading if it is changed; asked of a shorter
+  /// series where the long run is very long.
   [[nodiscard]] std::vector<ValueRow> values_behind(Reading reading) const;
 
  private:
@@ -46,7 +47,9 @@ class ProbeRun {
   [[nodiscard]] static Ps time(const ir::Program& program, const MachineSpec& machine);
   [[nodiscard]] double alone_ns(const MachineSpec& machine) const;
 
+  const kernels::Probe& probe_;
   const MachineSpec& machine_;
+  Params params_;
   std::int64_t repeat_, short_;
   ir::Program longer_, shorter_, single_;
 };

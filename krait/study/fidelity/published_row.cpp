@@ -5,6 +5,7 @@
 
 #include "krait/base/error.hpp"
 #include "krait/base/text.hpp"
+#include "krait/machine/registry.hpp"
 #include "krait/study/embedded.hpp"
 #include "krait/study/fidelity/csv.hpp"
 
@@ -86,9 +87,19 @@ std::string kind_of(const Row& row) {
   return notes.substr(1, end - 1);
 }
 
+/// The name of the machine table, whatever alias the row uses.
+std::string generation_of(const Row& row) {
+  const std::string text = row.text("generation");
+  try {
+    return std::string(find_machine(text).name());
+  } catch (const UserError& error) {
+    row.fail(error.report().what, error.report().got, error.report().fix);
+  }
+}
+
 PublishedRow published_of(const Row& row) {
   PublishedRow out{.id = row.text("id"),
-                   .generation = row.text("generation"),
+                   .generation = generation_of(row),
                    .kind = kind_of(row),
                    .latency_us = row.number("latency_us", ""),
                    .statistic = row.text("statistic"),
