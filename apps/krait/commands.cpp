@@ -24,7 +24,7 @@ constexpr std::array kCommands{
     Command{"sim", "simulates a device kernel: time, engines, traffic, findings, error",
             "krait sim scan_hardware --set length=1024 --set d_inner=128 --machine trn2\n"
             "krait sim rmsnorm_fused --set rows=4096 --no-data --json\n"
-            "krait sim stream --set insn=tensor_tensor --set n=512 --set src=psum --machine trn1\n"
+            "krait sim stream --set insn=tensor_reduce --set n=128 --machine trn1\n"
             "krait sim dma --set bytes_per_partition=4096 --machine trn2",
             declare_sim},
     Command{"check", "compares operators with golden cases",

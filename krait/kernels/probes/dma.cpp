@@ -164,6 +164,7 @@ ir::Program build(const MachineSpec& machine, const Params& params, std::int64_t
     }
   };
   const std::int64_t period = std::lcm(std::ssize(slots), std::ssize(rings));
+  KRAIT_ASSERT(period > 0);
   kb.loop(repeat / period, [&](const Affine&) { transfers(period); });
   transfers(repeat % period);
   return kb.finish();
