@@ -110,21 +110,32 @@ std::string fidelity_json(const Fidelity& f) {
 
 // --- text ---
 
-std::string rows_text(const Fidelity& f) {
-  TextTable table({"row", "machine", "kind", "published us", "predicted us", "ratio", "reading",
-                   "marks", "of"});
+std::string rows_text(const Fidelity& f, const std::string& kind) {
+  TextTable table({"row", "on", "publ. us", "ours us", "ratio", "reading", "marks", "of"});
   for (const FidelityRow& row : f.rows)
-    table.add({row.id, row.generation, row.kind, number3(row.published_us),
-               number3(row.predicted_us), number3(row.ratio()), row.reading, row.marks(),
-               row.family});
-  return table.text();
+    if (row.kind == kind)
+      table.add({row.id, row.generation, number3(row.published_us), number3(row.predicted_us),
+                 number3(row.ratio()), row.reading, row.marks(), row.family});
+  return cat(kind, "\n", table.text(), "\n");
+}
+
+/// A table for each kind, in the order of the rows.
+std::string rows_text(const Fidelity& f) {
+  std::string out;
+  std::vector<std::string> seen;
+  for (const FidelityRow& row : f.rows) {
+    if (std::find(seen.begin(), seen.end(), row.kind) != seen.end()) continue;
+    seen.push_back(row.kind);
+    out += rows_text(f, row.kind);
+  }
+  return out;
 }
 
 /// Kinds with rows, each generation, no data named as such.
 std::string bands_text(const Fidelity& f) {
   std::map<std::string, std::size_t> rows;  // of a kind
   for (const Band& band : f.bands) rows[band.kind] += band.count;
-  TextTable table({"kind", "of", "machine", "rows", "median error", "90th percentile"});
+  TextTable table({"kind", "of", "on", "rows", "median error", "90th percentile"});
   std::string without;
   for (const Band& band : f.bands) {
     if (rows[band.kind] == 0) {
@@ -150,7 +161,7 @@ std::string pairs_text(const Fidelity& f) {
   std::string out =
       cat("order of two variants of one problem, published more than 15 % apart: ", f.right_pairs(),
           " of ", f.pairs.size(), " right\n");
-  TextTable table({"problem", "machine", "faster", "slower", "published", "predicted", ""});
+  TextTable table({"problem", "on", "faster", "slower", "publ.", "ours", ""});
   for (const OrderedPair& pair : f.pairs)
     table.add({pair.problem, pair.generation, pair.faster, pair.slower,
                cat(number3(pair.published_ratio), "x"), cat(number3(pair.predicted_ratio), "x"),
@@ -202,9 +213,13 @@ std::string notes_text(const Fidelity& f) {
 }
 
 std::string fidelity_text(const Fidelity& f) {
-  return cat("predicted over published times; scheduling ", kScheduling ? "on" : "off",
-             "; no value of the tables was read off these rows\n\n", rows_text(f), "\n",
-             notes_text(f), bands_text(f), "\n", pairs_text(f), "\n", not_expressed_text(f));
+  const std::string head =
+      wrapped(cat("published times and what the tables predict; ratio: predicted over published; "
+                  "marks: evidence of the table values that move the prediction; scheduling ",
+                  kScheduling ? "on" : "off"),
+              0, output_width());
+  return cat(head, "\n", rows_text(f), notes_text(f), bands_text(f), "\n", pairs_text(f), "\n",
+             not_expressed_text(f));
 }
 
 Reply run(const Options& options, const Context& context) {

@@ -91,18 +91,21 @@ std::string probe_json(const SimOutcome& outcome, const Readings& r) {
 
 std::string bandwidth_text(const Readings& r) {
   if (r.bytes == 0) return {};
-  return cat("moves      ", human_bytes(static_cast<std::uint64_t>(r.bytes)),
-             " each: ", short_number(*r.bytes_per_ns), " B/ns, ",
-             short_number(*r.share_of_peak * 100), " % of the practical peak of all engines\n");
+  return labelled("moves", cat(human_bytes(static_cast<std::uint64_t>(r.bytes)),
+                               " each: ", short_number(*r.bytes_per_ns), " B/ns, ",
+                               short_number(*r.share_of_peak * 100),
+                               " % of the practical peak of all engines"));
 }
 
 std::string values_text(const std::vector<ValueRow>& values) {
-  TextTable table({"value", "", "mark", "source"});
-  for (const ValueRow& row : values)
-    table.add({row.name,
-               row.unit == "1" || row.unit == "flag" ? row.text : cat(row.text, " ", row.unit),
-               std::string(1, letter(row.source.evidence)), row.source.text});
-  return table.text();
+  std::string out;
+  for (const ValueRow& row : values) {
+    const bool bare = row.unit == "1" || row.unit == "flag";
+    out += wrapped(cat(row.name, " = ", row.text, bare ? "" : cat(" ", row.unit), " (",
+                       letter(row.source.evidence), ": ", row.source.text, ")"),
+                   2, output_width());
+  }
+  return out;
 }
 
 std::string probe_text(const SimOutcome& o, const Readings& r, const kernels::Probe& probe) {
