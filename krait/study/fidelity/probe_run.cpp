@@ -59,13 +59,13 @@ std::int64_t ProbeRun::bytes() const {
 }
 
 Ps ProbeRun::time(const ir::Program& program, const MachineSpec& machine) {
-  return sim::run(program, machine, {}, {.data = false}).time;
+  return sim::run(program, machine, {}, {.data = false, .evidence = false}).time;
 }
 
 // The last event of a run of one: what comes before it only fills its sources.
 double ProbeRun::alone_ns(const MachineSpec& machine) const {
   sim::TraceSink trace;
-  (void)sim::run(single_, machine, {}, {.data = false, .trace = &trace});
+  (void)sim::run(single_, machine, {}, {.data = false, .evidence = false, .trace = &trace});
   const sim::TraceEvent& event = trace.events().back();
   return (event.visible - event.start).ns();
 }
@@ -89,7 +89,7 @@ double ProbeRun::read(const MachineSpec& machine, Reading reading, int parts) co
 }
 
 std::vector<ValueRow> ProbeRun::values_behind(Reading reading) const {
-  constexpr std::int64_t kEnough = 4096;  // a run for every value of the table, so not too long
+  constexpr std::int64_t kEnough = 512;  // a run for every value of the table, so not too long
   if (repeat_ > kEnough) {
     Params fewer = params_;
     fewer.set("repeat", cat(kEnough));
