@@ -158,9 +158,10 @@ std::string bands_text(const Fidelity& f) {
 }
 
 std::string pairs_text(const Fidelity& f) {
-  std::string out =
+  const std::string out = wrapped(
       cat("order of two variants of one problem, published more than 15 % apart: ", f.right_pairs(),
-          " of ", f.pairs.size(), " right\n");
+          " of ", f.pairs.size(), " right"),
+      0, output_width());
   TextTable table({"problem", "on", "faster", "slower", "publ.", "ours", ""});
   for (const OrderedPair& pair : f.pairs)
     table.add({pair.problem, pair.generation, pair.faster, pair.slower,
