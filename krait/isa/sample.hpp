@@ -50,6 +50,10 @@ struct SampleShape {
     return sample_tile(Space::kSbuf, dtype, partitions, elements);
   }
   [[nodiscard]] Tile other() const { return other(n); }
+  /// The same for operands whose type is fixed: indices, predicates, packed values.
+  [[nodiscard]] Tile other(std::int64_t elements, DType fixed) const {
+    return sample_tile(Space::kSbuf, fixed, partitions, elements);
+  }
 };
 
 /// An object of an instruction's type; the storage is aligned for any type.

@@ -26,9 +26,7 @@ struct TensorCopyPredicated {
   }
 
   static TensorCopyPredicated sample(const SampleShape& s) {
-    TensorCopyPredicated out{.dst = s.out(), .src = s.in(), .predicate = s.other()};
-    out.predicate.dtype = DType::kU32;
-    return out;
+    return {.dst = s.out(), .src = s.in(), .predicate = s.other(s.n, DType::kU32)};
   }
 
   void check(Checker& c) const {
