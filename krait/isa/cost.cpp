@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "krait/base/error.hpp"
+
 namespace krait::isa {
 namespace {
 
@@ -35,6 +37,22 @@ Timing elementwise(const MachineSpec& m, const ElementwiseEngine& engine, std::i
 }
 
 }  // namespace
+
+const Clock& clock_of(const MachineSpec& m, Engine engine) {
+  switch (engine) {
+    case Engine::kTensor:
+      return m.tensor.clock.value;
+    case Engine::kVector:
+      return m.vector.clock.value;
+    case Engine::kScalar:
+      return m.scalar.clock.value;
+    case Engine::kGpSimd:
+      return m.gpsimd.clock.value;
+    case Engine::kSync:
+      return m.sync.base_clock.value;
+  }
+  KRAIT_ASSERT(false);
+}
 
 bool is_16bit(DType dtype, const MachineSpec& m) {
   if (dtype == DType::kBf16 || dtype == DType::kF16) return true;

@@ -9,6 +9,8 @@
 
 namespace krait::isa {
 
+/// The clock that an engine's cycles belong to.
+[[nodiscard]] const Clock& clock_of(const MachineSpec& machine, Engine engine);
 [[nodiscard]] bool is_16bit(DType dtype, const MachineSpec& machine);
 
 /// VectorE: max(min_ii, n / rate) + extra, n enlarged if an operand's innermost stride is slow.

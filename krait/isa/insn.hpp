@@ -7,9 +7,9 @@
 //   void execute(Memory&) const             its meaning, on memory
 //   Timing time(const MachineSpec&) const   its cost
 // and, where the engine is a choice, Engine engine_of() const; where dst may be read,
-// bool accumulates() const; where tiles of one size are not legal, static T sample(n): a legal one
-// of n elements a partition or a few more. InsnDef is the same, type-erased; the registry holds one
-// a line of insn_list.inc.
+// bool accumulates() const; where its tiles do not all have one form, static T sample(const
+// SampleShape&), see sample.hpp. InsnDef is the same, type-erased; the registry holds one a line of
+// insn_list.inc.
 
 #include <concepts>
 #include <cstddef>
@@ -23,6 +23,7 @@
 #include "krait/isa/checker.hpp"
 #include "krait/isa/field.hpp"
 #include "krait/isa/memory.hpp"
+#include "krait/isa/sample.hpp"
 #include "krait/isa/timing.hpp"
 
 namespace krait::isa {
@@ -68,7 +69,7 @@ struct InsnDef {
   Timing (*time)(const void* self, const MachineSpec& machine) = nullptr;
   Engine (*engine)(const void* self) = nullptr;
   bool (*accumulates)(const void* self) = nullptr;
-  void (*sample)(void* self, std::int64_t n) = nullptr;  // null: tiles of one size are legal
+  void (*sample)(void* self, const SampleShape& shape) = nullptr;  // null: tiles of one form
 };
 
 namespace detail {
@@ -116,8 +117,8 @@ InsnDef make_def() {
     else
       return (void)self, false;
   };
-  if constexpr (requires { T::sample(1); })
-    def.sample = [](void* self, std::int64_t n) { *static_cast<T*>(self) = T::sample(n); };
+  if constexpr (requires(const SampleShape s) { T::sample(s); })
+    def.sample = [](void* self, const SampleShape& s) { *static_cast<T*>(self) = T::sample(s); };
   return def;
 }
 

@@ -131,14 +131,6 @@ std::int64_t Tile::inner_step() const {
   return 1;
 }
 
-Tile sample_tile(std::int64_t n, DType dtype, int partitions) {
-  Tile t;
-  t.dtype = dtype;
-  t.partitions = static_cast<std::uint16_t>(partitions);
-  t.dims[0] = {.step = 1, .count = n};
-  return t;
-}
-
 std::string to_string(const Tile& t, std::string_view symbolic_offset) {
   std::string out = cat(name(t.space), ".", t.buffer, "[");
   out +=

@@ -76,9 +76,6 @@ struct Tile {
   bool operator==(const Tile&) const = default;
 };
 
-/// [partitions, n] at the start of SBUF: what samples of instructions are made of.
-[[nodiscard]] Tile sample_tile(std::int64_t n, DType dtype = DType::kF32, int partitions = 128);
-
 /// A per-partition operand vector [P, 1] or a constant.
 struct Operand {
   Tile tile{};  // absent: `value` is used

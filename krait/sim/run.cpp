@@ -147,7 +147,7 @@ class Runner {
         std::max_element(out.path.begin(), out.path.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     out.bound_by = most == out.path.end() ? "nothing" : most->first;
-    out.evidence = assumed_values(plan_, machine_);
+    if (options_.evidence) out.evidence = assumed_values(plan_, machine_);
   }
 
   static std::string remedy(const std::string& kind) {

@@ -22,6 +22,7 @@ struct RunOptions {
       true;  // false: 16- and 8-bit floats keep f32 values, as a simulator that does not round
   Rounding mode{};             // how stores round
   bool strict = false;         // findings become a MachineFault at the end of the run
+  bool evidence = true;        // list the assumed values; false where only the time is asked for
   TraceSink* trace = nullptr;  // receives one event an instruction and DMA; nullptr: none
 };
 

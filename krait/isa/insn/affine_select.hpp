@@ -28,6 +28,10 @@ struct AffineSelect {
                       attr("cmp", &T::cmp), attr("on_false", &T::on_false)};
   }
 
+  static AffineSelect sample(const SampleShape& s) {
+    return {.dst = s.out(), .on_true = s.in(), .pattern = counting_pattern(s.n)};
+  }
+
   void check(Checker& c) const {
     c.present("dst", dst), c.present("on_true", on_true);
     c.in_sbuf("dst", dst), c.in_sbuf("on_true", on_true);

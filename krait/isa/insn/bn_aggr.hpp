@@ -21,8 +21,8 @@ struct BnAggr {
   static constexpr auto fields() {
     return std::tuple{out("dst", &BnAggr::dst), in("data", &BnAggr::data)};
   }
-  static BnAggr sample(std::int64_t n) {
-    return {.dst = sample_tile(2), .data = sample_tile((n + 2) / 3 * 3)};
+  static BnAggr sample(const SampleShape& s) {
+    return {.dst = s.out(2), .data = s.in((s.n + 2) / 3 * 3)};
   }
 
   void check(Checker& c) const {

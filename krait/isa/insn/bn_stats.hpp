@@ -22,7 +22,7 @@ struct BnStats {
   static constexpr auto fields() {
     return std::tuple{out("dst", &BnStats::dst), in("data", &BnStats::data)};
   }
-  static BnStats sample(std::int64_t n) { return {.dst = sample_tile(6), .data = sample_tile(n)}; }
+  static BnStats sample(const SampleShape& s) { return {.dst = s.out(6), .data = s.in()}; }
 
   void check(Checker& c) const {
     c.present("dst", dst), c.present("data", data);

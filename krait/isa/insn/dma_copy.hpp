@@ -30,6 +30,10 @@ struct DmaCopy {
                       attr("dge", &T::dge)};
   }
 
+  static DmaCopy sample(const SampleShape& s) {
+    return {.dst = s.out(), .src = s.in(s.n, Space::kHbm)};
+  }
+
   void check(Checker& c) const {
     c.present("dst", dst), c.present("src", src);
     c.same_shape("dst", dst, "src", src);

@@ -23,8 +23,8 @@ struct Max8 {
   static constexpr auto fields() {
     return std::tuple{out("dst", &Max8::dst), in("src", &Max8::src)};
   }
-  static Max8 sample(std::int64_t n) {
-    return {.dst = sample_tile(8), .src = sample_tile(std::max<std::int64_t>(n, 8))};
+  static Max8 sample(const SampleShape& s) {
+    return {.dst = s.out(8), .src = s.in(std::max<std::int64_t>(s.n, 8))};
   }
 
   void check(Checker& c) const {

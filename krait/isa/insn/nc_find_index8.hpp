@@ -22,10 +22,10 @@ struct NcFindIndex8 {
     using T = NcFindIndex8;
     return std::tuple{out("dst", &T::dst), in("data", &T::data), in("vals", &T::vals)};
   }
-  static NcFindIndex8 sample(std::int64_t n) {
-    return {.dst = sample_tile(8, DType::kU32),
-            .data = sample_tile(std::max<std::int64_t>(n, 8)),
-            .vals = sample_tile(8)};
+  static NcFindIndex8 sample(const SampleShape& s) {
+    return {.dst = s.other(8, DType::kU32),
+            .data = s.in(std::max<std::int64_t>(s.n, 8)),
+            .vals = s.other(8)};
   }
 
   void check(Checker& c) const {

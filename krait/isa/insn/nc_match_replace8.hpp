@@ -30,10 +30,10 @@ struct NcMatchReplace8 {
     return std::tuple{out("dst", &T::dst), in("data", &T::data), in("vals", &T::vals),
                       out("dst_idx", &T::dst_idx), attr("imm", &T::imm)};
   }
-  static NcMatchReplace8 sample(std::int64_t n) {
-    const Tile data = sample_tile(std::max<std::int64_t>(n, 8));
+  static NcMatchReplace8 sample(const SampleShape& s) {
+    const std::int64_t n = std::max<std::int64_t>(s.n, 8);
     return {
-        .dst = data, .data = data, .vals = sample_tile(8), .dst_idx = sample_tile(8, DType::kU32)};
+        .dst = s.out(n), .data = s.in(n), .vals = s.other(8), .dst_idx = s.other(8, DType::kU32)};
   }
 
   void check(Checker& c) const {

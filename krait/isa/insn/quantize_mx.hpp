@@ -34,11 +34,11 @@ struct QuantizeMx {
     return std::tuple{out("dst", &T::dst), in("src", &T::src), out("dst_scale", &T::dst_scale),
                       attr("scale_offset", &T::scale_offset)};
   }
-  static QuantizeMx sample(std::int64_t n) {
-    const std::int64_t packs = (n + 3) / 4;
-    return {.dst = sample_tile(packs, DType::kF8E4M3Fnx4),
-            .src = sample_tile(4 * packs, DType::kBf16),
-            .dst_scale = sample_tile(packs, DType::kU8)};
+  static QuantizeMx sample(const SampleShape& s) {
+    const std::int64_t packs = (s.n + 3) / 4;
+    return {.dst = s.other(packs, s.dst_dtype.value_or(DType::kF8E4M3Fnx4)),
+            .src = s.other(4 * packs, s.src_dtype.value_or(DType::kBf16)),
+            .dst_scale = s.other(packs, DType::kU8)};
   }
 
   void check(Checker& c) const;

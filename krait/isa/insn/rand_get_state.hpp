@@ -22,7 +22,7 @@ struct RandGetState {
     using T = RandGetState;
     return std::tuple{out("dst", &T::dst), attr("engine", &T::engine)};
   }
-  static RandGetState sample(std::int64_t) { return {.dst = sample_tile(6, DType::kU32)}; }
+  static RandGetState sample(const SampleShape& s) { return {.dst = s.other(6, DType::kU32)}; }
 
   void check(Checker& c) const { check_rng_state(c, "dst", dst, engine); }
   [[nodiscard]] Engine engine_of() const { return engine; }

@@ -23,7 +23,9 @@ struct RandSetState {
     using T = RandSetState;
     return std::tuple{in("src_seeds", &T::src_seeds), attr("engine", &T::engine)};
   }
-  static RandSetState sample(std::int64_t) { return {.src_seeds = sample_tile(6, DType::kU32)}; }
+  static RandSetState sample(const SampleShape& s) {
+    return {.src_seeds = s.other(6, DType::kU32)};
+  }
 
   void check(Checker& c) const { check_rng_state(c, "src_seeds", src_seeds, engine); }
   [[nodiscard]] Engine engine_of() const { return engine; }

@@ -22,7 +22,7 @@ struct Rng {
   static constexpr auto fields() {
     return std::tuple{out("dst", &Rng::dst), attr("engine", &Rng::engine)};
   }
-  static Rng sample(std::int64_t n) { return {.dst = sample_tile(n, DType::kU32)}; }
+  static Rng sample(const SampleShape& s) { return {.dst = s.other(s.n, DType::kU32)}; }
 
   void check(Checker& c) const {
     c.present("dst", dst);

@@ -20,7 +20,9 @@ struct SetRngSeed {
       .engine_state = true};
 
   static constexpr auto fields() { return std::tuple{in("src_seeds", &SetRngSeed::src_seeds)}; }
-  static SetRngSeed sample(std::int64_t) { return {.src_seeds = sample_tile(1, DType::kU32, 1)}; }
+  static SetRngSeed sample(const SampleShape&) {
+    return {.src_seeds = sample_tile(Space::kSbuf, DType::kU32, 1, 1)};
+  }
 
   void check(Checker& c) const {
     c.present("src_seeds", src_seeds);

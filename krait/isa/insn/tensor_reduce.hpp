@@ -29,6 +29,8 @@ struct TensorReduce {
                       attr("axes", &T::axes), attr("negate", &T::negate)};
   }
 
+  static TensorReduce sample(const SampleShape& s) { return {.dst = s.out(1), .data = s.in()}; }
+
   void check(Checker& c) const {
     c.present("dst", dst), c.present("data", data);
     c.on_chip("dst", dst), c.on_chip("data", data);
