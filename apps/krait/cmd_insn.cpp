@@ -41,7 +41,7 @@ const char* role_name(isa::Role role) {
   return "";
 }
 
-std::string default_of(const isa::FieldInfo& field, const InsnSample& fresh) {
+std::string default_of(const isa::FieldInfo& field, const isa::Sample& fresh) {
   if (field.text == nullptr) return {};
   return field.text(static_cast<const char*>(fresh.self()) + field.offset);
 }
@@ -55,8 +55,12 @@ struct SampleCost {
 std::vector<SampleCost> costs(const InsnDef& def, const MachineSpec& machine) {
   std::vector<SampleCost> out;
   for (const std::int64_t n : kSampleSizes)
-    if (const auto sample = legal_sample(def, machine, n))
-      out.push_back({n, def.time(sample->self(), machine)});
+    if (const auto sample = legal_sample(def, machine, n)) {
+      const isa::Timing timing = def.time(sample->self(), machine);
+      // Not every size is legal: the sample may be a little larger.
+      const std::int64_t size = timing.elements > 0 ? timing.elements : n;
+      if (out.empty() || out.back().n != size) out.push_back({size, timing});
+    }
   return out;
 }
 
@@ -75,7 +79,7 @@ Json cost_json(const SampleCost& cost) {
 }
 
 Json fields_json(const InsnDef& def) {
-  const InsnSample fresh(def);
+  const isa::Sample fresh(def);
   Json list = Json::array();
   for (const isa::FieldInfo& field : def.fields) {
     Json json;
@@ -174,7 +178,7 @@ std::string list_text() {
 }
 
 std::string fields_text(const InsnDef& def) {
-  const InsnSample fresh(def);
+  const isa::Sample fresh(def);
   TextTable table({"field", "default", "what it is"});
   for (const isa::FieldInfo& field : def.fields)
     table.add({std::string(field.name), default_of(field, fresh), role_name(field.role)});

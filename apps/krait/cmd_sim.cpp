@@ -1,4 +1,4 @@
-// krait sim KERNEL: one device kernel on a machine.
+// krait sim KERNEL: one device kernel, or a probe, on a machine.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,12 +12,13 @@
 #include "apps/krait/command.hpp"
 #include "apps/krait/json.hpp"
 #include "apps/krait/output.hpp"
+#include "apps/krait/sim_probe.hpp"
 #include "apps/krait/sim_view.hpp"
 #include "krait/base/error.hpp"
 #include "krait/base/file.hpp"
 #include "krait/base/text.hpp"
-#include "krait/ir/text.hpp"
 #include "krait/kernels/kernel.hpp"
+#include "krait/kernels/probes/probe.hpp"
 #include "krait/machine/registry.hpp"
 #include "krait/ops/operator.hpp"
 
@@ -57,20 +58,37 @@ Accuracy judge(const ops::Tolerance& allowed, const TensorMap& expected, const T
   return out;
 }
 
-Reply print_program(const ir::Program& program, const Context& context) {
-  const std::string text = ir::print(program);
-  if (!context.json) return {text, 0};
-  Json json;
-  json["kernel"] = program.name;
-  json["machine"] = program.machine;
-  json["program"] = text;
-  return {document(json), 0};
+/// A probe's name is none of a kernel, but may be what was meant.
+const kernels::Kernel& kernel_named(const std::string& name) {
+  std::vector<std::string> names;
+  for (const kernels::Kernel& kernel : kernels::kernels()) {
+    if (kernel.name == name) return kernel;
+    names.emplace_back(kernel.name);
+  }
+  for (const kernels::Probe& probe : kernels::probes()) names.emplace_back(probe.name);
+  throw UserError(Report{
+      cat("no kernel or probe is called '", name, "'"), "krait sim", {}, suggest(name, names)});
+}
+
+Reply run_probe(const kernels::Probe& probe, const Options& options, const Context& context) {
+  if (options.no_rounding || options.strict)
+    throw UserError(Report{cat("a probe computes no values, so there is nothing to round or find"),
+                           cat("krait sim ", probe.name),
+                           options.strict ? "--strict" : "--no-rounding", "leave it out"});
+  return simulate_probe({.probe = probe,
+                         .machine = find_machine(options.machine),
+                         .params = probe.params(options.set),
+                         .trace = options.trace,
+                         .print = options.print},
+                        context);
 }
 
 Reply run(const Options& options, const Context& context) {
   if (options.kernel.empty())
     throw UserError(Report{"no kernel given", "krait sim", {}, "krait kernels lists them"});
-  const kernels::Kernel& kernel = kernels::find_kernel(options.kernel);
+  if (const kernels::Probe* probe = kernels::find_probe(options.kernel))
+    return run_probe(*probe, options, context);
+  const kernels::Kernel& kernel = kernel_named(options.kernel);
   const ops::Operator& op = ops::find_operator(kernel.op);
   const MachineSpec& machine = find_machine(options.machine);
   const ops::KernelParams params = ops::kernel_params(op, kernel, options.set);
@@ -78,7 +96,7 @@ Reply run(const Options& options, const Context& context) {
   const ops::Call call = options.no_data || options.print ? ops::Call{} : op.make_call(params.op);
   const kernels::Problem problem = op.make_problem(params.op);
   const ir::Program program = kernel.build(machine, problem, params.kernel);
-  if (options.print) return print_program(program, context);
+  if (options.print) return program_reply(program, context);
 
   if (options.trace) check_can_write(*options.trace);
   sim::TraceSink trace;
@@ -101,14 +119,15 @@ Reply run(const Options& options, const Context& context) {
     write_file_atomically(*options.trace,
                           sim::trace_json(trace, cat(kernel.name, " on ", machine.name())));
   const bool wrong = outcome.accuracy && !outcome.accuracy->wrong.empty();
-  return {context.json ? sim_json(outcome) : sim_text(outcome), wrong ? 1 : 0};
+  return {context.json ? document(sim_json(outcome)) : sim_text(outcome), wrong ? 1 : 0};
 }
 
 }  // namespace
 
 Action declare_sim(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("kernel", options->kernel, "a device kernel (krait kernels)")->type_name("KERNEL");
+  app.add_option("kernel", options->kernel, "a device kernel or a probe (krait kernels)")
+      ->type_name("KERNEL");
   app.add_option("--set", options->set,
                  "name=value of a parameter (krait kernels KERNEL); repeatable")
       ->allow_extra_args(false)

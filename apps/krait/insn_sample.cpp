@@ -1,8 +1,6 @@
 #include "apps/krait/insn_sample.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <functional>
 
 namespace krait::app {
@@ -15,46 +13,25 @@ using isa::Space;
 using isa::Tile;
 using isa::Violation;
 
-// Elements a partition of the samples that rules start from.
+// Elements a partition of the samples that rules start from; legal for every instruction.
 constexpr std::int64_t kRuleSize = 128;
 
-Tile make_tile(Space space, std::int64_t elements, int partitions = isa::kPartitions) {
-  Tile tile;
-  tile.space = space;
-  tile.partitions = static_cast<std::uint16_t>(partitions);
-  tile.partition_step = space == Space::kHbm ? elements : 0;
-  tile.dims[0] = {.step = 1, .count = elements};
-  return tile;
-}
-
-/// What a tile of a sample may be, most usual first.
-std::vector<Tile> candidates(std::int64_t n) {
-  std::vector<Tile> out{make_tile(Space::kSbuf, n), make_tile(Space::kPsum, n),
-                        make_tile(Space::kHbm, n), make_tile(Space::kSbuf, isa::kPartitions),
-                        make_tile(Space::kSbuf, 1)};
-  out.push_back(out.front());
-  out.back().dtype = DType::kU32;  // predicates
-  if (n <= isa::kPartitions)       // the result of a transpose
-    out.push_back(make_tile(Space::kPsum, isa::kPartitions, static_cast<int>(n)));
-  return out;
-}
-
-std::vector<FieldInfo> required_tiles(const InsnDef& def) {
+std::vector<FieldInfo> tiles_of(const InsnDef& def) {
   std::vector<FieldInfo> out;
   for (const FieldInfo& field : def.fields)
     if (field.role == Role::kOut || field.role == Role::kIn) out.push_back(field);
   return out;
 }
 
-/// Tries every choice of candidates for fields[at..]; true if a legal one was found.
-bool choose(const InsnDef& def, const MachineSpec& machine, const std::vector<FieldInfo>& fields,
-            std::size_t at, const std::vector<Tile>& choices, InsnSample& sample) {
-  if (at == fields.size()) return isa::check(def, sample.self(), machine).empty();
-  for (const Tile& tile : choices) {
-    sample.tile(fields[at]) = tile;
-    if (choose(def, machine, fields, at + 1, choices, sample)) return true;
+/// The sample with every optional tile that may be a column, so that its rules are met too.
+isa::Sample with_optional_tiles(isa::Sample sample, const MachineSpec& machine) {
+  for (const FieldInfo& field : tiles_of(sample.def())) {
+    if (sample.tile(field).present()) continue;
+    isa::Sample more = sample;
+    more.tile(field) = isa::sample_tile(Space::kSbuf, DType::kF32, isa::kPartitions, 1);
+    if (isa::check(more.def(), more.self(), machine).empty()) sample = std::move(more);
   }
-  return false;
+  return sample;
 }
 
 /// Ways to break a tile. Each shows a different family of rules.
@@ -78,35 +55,19 @@ std::vector<std::function<void(Tile&)>> mutations() {
 
 }  // namespace
 
-InsnSample::InsnSample(const InsnDef& def) : def_(&def) {
-  const std::size_t units = (def.size + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
-  storage_ = std::make_unique<std::max_align_t[]>(units);
-  def.init(self());
-}
-
-Tile& InsnSample::tile(const FieldInfo& field) {
-  return *reinterpret_cast<Tile*>(static_cast<char*>(self()) + field.offset);
-}
-
-InsnSample InsnSample::clone() const {
-  InsnSample copy(*def_);
-  std::memcpy(copy.self(), self(), def_->size);
-  return copy;
-}
-
-std::optional<InsnSample> legal_sample(const InsnDef& def, const MachineSpec& machine,
-                                       std::int64_t n) {
-  InsnSample sample(def);
-  if (choose(def, machine, required_tiles(def), 0, candidates(n), sample)) return sample;
+std::optional<isa::Sample> legal_sample(const InsnDef& def, const MachineSpec& machine,
+                                        std::int64_t n) {
+  isa::Sample sample = isa::make_sample(def, {.n = n}, machine);
+  if (isa::check(def, sample.self(), machine).empty()) return sample;
   return std::nullopt;
 }
 
 std::vector<Violation> rules(const InsnDef& def, const MachineSpec& machine) {
   std::vector<Violation> out;
-  const auto base = legal_sample(def, machine, kRuleSize);
-  if (!base) return out;
-  const auto fields = required_tiles(def);
-  const auto collect = [&](const InsnSample& sample) {
+  const auto fields = tiles_of(def);
+  const isa::Sample base =
+      with_optional_tiles(isa::make_sample(def, {.n = kRuleSize}, machine), machine);
+  const auto collect = [&](const isa::Sample& sample) {
     for (Violation& v : isa::check(def, sample.self(), machine)) {
       const bool known = std::any_of(out.begin(), out.end(), [&v](const Violation& o) {
         return o.rule == v.rule && o.what == v.what;
@@ -114,13 +75,14 @@ std::vector<Violation> rules(const InsnDef& def, const MachineSpec& machine) {
       if (!known) out.push_back(std::move(v));
     }
   };
+  collect(base);  // a machine that lacks it says so
   for (const auto& mutate : mutations()) {
     for (const FieldInfo& field : fields) {
-      InsnSample broken = base->clone();
+      isa::Sample broken = base;
       mutate(broken.tile(field));
       collect(broken);
     }
-    InsnSample all = base->clone();  // rules about several tiles at once
+    isa::Sample all = base;  // rules about several tiles at once
     for (const FieldInfo& field : fields) mutate(all.tile(field));
     collect(all);
   }

@@ -16,6 +16,8 @@ const char* kind_name(ParamKind kind) {
       return "flag";
     case ParamKind::kChoice:
       return "choice";
+    case ParamKind::kText:
+      return "text";
   }
   return "";
 }
@@ -26,6 +28,7 @@ bool is_number(const ParamSpec& spec) {
 
 std::string range_text(const ParamSpec& spec) {
   if (is_number(spec)) return cat(bound_text(spec, spec.min), " .. ", bound_text(spec, spec.max));
+  if (spec.kind == ParamKind::kText) return "text";
   return spec.kind == ParamKind::kFlag ? "0, 1" : join(spec.choices, ", ");
 }
 
@@ -67,6 +70,7 @@ Json values_json(const Params& params) {
         json[spec.name] = params.flag(spec.name);
         break;
       case ParamKind::kChoice:
+      case ParamKind::kText:
         json[spec.name] = params.text(spec.name);
         break;
     }

@@ -5,15 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "apps/krait/json.hpp"
 #include "apps/krait/output.hpp"
 #include "apps/krait/params_view.hpp"
 #include "krait/base/text.hpp"
+#include "krait/ir/text.hpp"
 
 namespace krait::app {
 namespace {
 
-constexpr const char* kBandNote = "unknown (no fidelity table yet; 5 % provisional)";
 constexpr int kBarWidth = 20;
 
 std::string percent(double share) {
@@ -39,19 +38,6 @@ Json findings_json(const std::vector<sim::Finding>& findings) {
   return list;
 }
 
-std::string busy_text(const sim::Result& r) {
-  TextTable table({"engine", "busy", "share of the time", "", "work", "instructions"});
-  for (const auto& [name, busy] : r.busy) {
-    const double share = share_of(busy, r.time);
-    const auto work = r.work.find(name);
-    const auto instructions = r.instructions.find(name);
-    table.add({name, human_time(busy.ns()), bar(share, kBarWidth), percent(share),
-               work == r.work.end() ? "" : cat(work->second, name == "TensorE" ? " MACs" : ""),
-               instructions == r.instructions.end() ? "" : cat(instructions->second)});
-  }
-  return table.text();
-}
-
 /// What the critical path consists of, largest first.
 std::string path_text(const sim::Result& r) {
   std::vector<std::pair<std::string, Ps>> parts(r.path.begin(), r.path.end());
@@ -63,14 +49,6 @@ std::string path_text(const sim::Result& r) {
       out += cat(out.empty() ? "" : ", ", name, " ", human_time(time.ns()), " (",
                  short_number(share_of(time, r.time) * 100), " %)");
   return out;
-}
-
-/// "path       VectorE ...": a label, and text that wraps behind it.
-std::string labelled(std::string_view label, std::string_view text) {
-  constexpr int kIndent = 11;
-  std::string out = wrapped(text, kIndent, output_width());
-  if (out.empty()) return cat(label, "\n");
-  return out.replace(0, label.size(), label);
 }
 
 std::string accuracy_text(const std::optional<Accuracy>& accuracy) {
@@ -107,7 +85,37 @@ std::string memory_text(const SimOutcome& o) {
 
 }  // namespace
 
-std::string sim_json(const SimOutcome& o) {
+std::string busy_text(const sim::Result& r) {
+  TextTable table({"engine", "busy", "share of the time", "", "work", "instructions"});
+  for (const auto& [name, busy] : r.busy) {
+    const double share = share_of(busy, r.time);
+    const auto work = r.work.find(name);
+    const auto instructions = r.instructions.find(name);
+    table.add({name, human_time(busy.ns()), bar(share, kBarWidth), percent(share),
+               work == r.work.end() ? "" : cat(work->second, name == "TensorE" ? " MACs" : ""),
+               instructions == r.instructions.end() ? "" : cat(instructions->second)});
+  }
+  return table.text();
+}
+
+std::string labelled(std::string_view label, std::string_view text) {
+  constexpr int kIndent = 11;
+  std::string out = wrapped(text, kIndent, output_width());
+  if (out.empty()) return cat(label, "\n");
+  return out.replace(0, label.size(), label);
+}
+
+Reply program_reply(const ir::Program& program, const Context& context) {
+  const std::string text = ir::print(program);
+  if (!context.json) return {text, 0};
+  Json json;
+  json["kernel"] = program.name;
+  json["machine"] = program.machine;
+  json["program"] = text;
+  return {document(json), 0};
+}
+
+Json sim_json(const SimOutcome& o) {
   const sim::Result& r = o.result;
   Json json;
   json["kernel"] = o.kernel;
@@ -131,7 +139,7 @@ std::string sim_json(const SimOutcome& o) {
   json["wrong"] = o.accuracy && !o.accuracy->wrong.empty() ? Json(o.accuracy->wrong) : Json();
   json["findings"] = findings_json(r.findings);
   json["evidence"] = r.evidence;
-  return document(json);
+  return json;
 }
 
 std::string sim_text(const SimOutcome& o) {

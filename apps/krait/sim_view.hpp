@@ -2,10 +2,14 @@
 
 // What `krait sim` found, as text and JSON.
 
+#include <map>
 #include <optional>
 #include <string>
 
+#include "apps/krait/command.hpp"
+#include "apps/krait/json.hpp"
 #include "krait/base/params.hpp"
+#include "krait/ir/program.hpp"
 #include "krait/machine/spec.hpp"
 #include "krait/sim/run.hpp"
 
@@ -26,8 +30,17 @@ struct SimOutcome {
   std::optional<Accuracy> accuracy;  // nothing without data
 };
 
+inline constexpr const char* kBandNote = "unknown (no fidelity table yet; 5 % provisional)";
+
 /// Equal outcomes give equal bytes; no wall time, no job.
-[[nodiscard]] std::string sim_json(const SimOutcome& outcome);
+[[nodiscard]] Json sim_json(const SimOutcome& outcome);
 [[nodiscard]] std::string sim_text(const SimOutcome& outcome);
+
+/// "path       VectorE ...": a label, and text that wraps behind it.
+[[nodiscard]] std::string labelled(std::string_view label, std::string_view text);
+/// Busy time, share and work of each engine.
+[[nodiscard]] std::string busy_text(const sim::Result& result);
+/// The program instead of a run of it.
+[[nodiscard]] Reply program_reply(const ir::Program& program, const Context& context);
 
 }  // namespace krait::app

@@ -68,6 +68,42 @@ TEST(Text, NoNameIsLikeOneThatSharesNoLetter) {
   EXPECT_EQ(suggest("opp", names), "did you mean 'op' or 'map'?");
 }
 
+Params three_params() {
+  return Params({{"mode", ParamKind::kChoice, "fast", 0, 0, {"fast", "slow"}, "how"},
+                 {"note", ParamKind::kText, "", 0, 0, {}, "anything"},
+                 {"count", ParamKind::kInt, "1", 1, 9, {}, "how many"}});
+}
+
+TEST(Params, TextTakesAnything) {
+  Params params = three_params();
+  params.set_assignment("note=a=b, c");
+  EXPECT_EQ(params.text("note"), "a=b, c");
+  params.set("note", "");
+  EXPECT_EQ(params.text("note"), "");
+}
+
+TEST(Params, SeveralAssignmentsSetEachNameOnce) {
+  Params params = three_params();
+  params.set_assignments(std::vector<std::string>{"count=3", "mode=slow"});
+  EXPECT_EQ(params.integer("count"), 3);
+  EXPECT_EQ(params.text("mode"), "slow");
+  try {
+    params.set_assignments(std::vector<std::string>{"count=3", "count=4"});
+    FAIL() << "which of two values was meant?";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.report().what, "parameter count is given twice");
+  }
+}
+
+TEST(Params, AWrongChoiceGetsTheNearest) {
+  try {
+    three_params().set("mode", "fasst");
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.report().fix, "did you mean 'fast'?");
+  }
+}
+
 TEST(Params, RangesAreShownInFull) {
   Params params(
       {{.name = "length", .default_value = "256", .min = 1, .max = 1 << 24, .help = "h"}});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "krait/base/error.hpp"
 #include "krait/base/text.hpp"
@@ -11,9 +12,10 @@ namespace {
 
 [[noreturn]] void bad_value(const ParamSpec& spec, std::string_view value,
                             const std::string& wanted) {
-  throw UserError(Report{cat("parameter ", spec.name, " must be ", wanted), spec.help,
-                         cat(spec.name, "=", value),
-                         cat("e.g. ", spec.name, "=", spec.default_value)});
+  const bool near = !nearest(value, spec.choices).empty();
+  throw UserError(Report{
+      cat("parameter ", spec.name, " must be ", wanted), spec.help, cat(spec.name, "=", value),
+      near ? suggest(value, spec.choices) : cat("e.g. ", spec.name, "=", spec.default_value)});
 }
 
 void check(const ParamSpec& spec, std::string_view value) {
@@ -38,6 +40,8 @@ void check(const ParamSpec& spec, std::string_view value) {
     case ParamKind::kChoice:
       if (std::find(spec.choices.begin(), spec.choices.end(), value) == spec.choices.end())
         bad_value(spec, value, "one of " + join(spec.choices, ", "));
+      return;
+    case ParamKind::kText:
       return;
   }
 }
@@ -91,6 +95,17 @@ void Params::set_assignment(std::string_view assignment) {
     throw UserError(Report{"a parameter is given as name=value", "--set", std::string(assignment),
                            cat("write --set ", assignment, "=VALUE")});
   set(assignment.substr(0, equals), assignment.substr(equals + 1));
+}
+
+void Params::set_assignments(std::span<const std::string> assignments) {
+  std::set<std::string, std::less<>> given;
+  for (const std::string& assignment : assignments) {
+    set_assignment(assignment);
+    const std::string name = assignment.substr(0, assignment.find('='));
+    if (!given.insert(name).second)
+      throw UserError(Report{cat("parameter ", name, " is given twice"), "--set", assignment,
+                             "keep one value"});
+  }
 }
 
 bool Params::has(std::string_view name) const {

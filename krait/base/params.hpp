@@ -15,7 +15,7 @@
 
 namespace krait {
 
-enum class ParamKind : std::uint8_t { kInt, kReal, kFlag, kChoice };
+enum class ParamKind : std::uint8_t { kInt, kReal, kFlag, kChoice, kText };  // kText: any
 
 struct ParamSpec {
   std::string name;
@@ -40,6 +40,8 @@ class Params {
   void set(std::string_view name, std::string_view value);
   /// "name=value". @throws UserError
   void set_assignment(std::string_view assignment);
+  /// Several of them. @throws UserError also for a name given twice: which was meant nobody can say
+  void set_assignments(std::span<const std::string> assignments);
   [[nodiscard]] bool has(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(std::string_view name) const;
   [[nodiscard]] double real(std::string_view name) const;

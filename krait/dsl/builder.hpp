@@ -69,6 +69,12 @@ class KernelBuilder {
     append(isa::def_of<T>(), &insn, file, line);
   }
 
+  /// The same for an instruction of any listed kind; `insn` is an object of its type.
+  void emit(const isa::InsnDef& def, const void* insn, const char* file = __builtin_FILE(),
+            int line = __builtin_LINE()) {
+    append(def, insn, file, line);
+  }
+
   /// Notes what the kernel was built with. @throws UserError if the text form could not hold it
   void param(const std::string& name, const std::string& value);
   /// Hands the program over; the builder is empty afterwards, as if new. @throws UserError in a

@@ -24,7 +24,7 @@ constexpr const char* kAll = R"(program every.thing-1 machine trn2
   loop i0 4 {
     dma_copy dst=sbuf.3[0+128]@(1024 + 2048*((0 + 1*i0) mod 2)):f32{512*1} src=hbm.0[128/512]@(0 + 1024*i0):bf16{512*1} ring=gpsimd dge=software
     loop i2 3 {
-      activation dst=psum.4[32+32]@2048:f32{2*8,8*1} data=sbuf.3[0+32]@(1024 + 4*i0 + -8*i2):f32{16*-1} reduce_res=none scale=0.3 bias=sbuf.3[0+32]@1024:f32{1*1} fn=softplus
+      activation dst=psum.4[32+32]@2048:f32{2*8,8*1} data=sbuf.3[0+32]@(1024 + 4*i0 + -8*i2):f32{16*-1} reduce_res=none scale=0.3 bias=sbuf.3[0+32]@1024:f32{1*1} fn=softplus reduce_cmd=default
     }
     iota dst=sbuf.3[0+1]@1024:i32{6*1} pattern=(-3,2,2*5,3*-1)
   }

@@ -11,14 +11,20 @@ namespace krait::isa {
 namespace {
 
 constexpr std::array kOps{
-    AluOp::kBypass,    AluOp::kAdd,   AluOp::kSubtract,   AluOp::kMultiply,     AluOp::kMax,
-    AluOp::kMin,       AluOp::kEqual, AluOp::kNotEqual,   AluOp::kGreaterEqual, AluOp::kGreater,
-    AluOp::kLessEqual, AluOp::kLess,  AluOp::kLogicalAnd, AluOp::kLogicalOr,    AluOp::kLogicalXor,
-    AluOp::kAbs,       AluOp::kRsqrt, AluOp::kReciprocal};
+    AluOp::kBypass,       AluOp::kAdd,        AluOp::kSubtract,   AluOp::kMultiply,
+    AluOp::kMax,          AluOp::kMin,        AluOp::kEqual,      AluOp::kNotEqual,
+    AluOp::kGreaterEqual, AluOp::kGreater,    AluOp::kLessEqual,  AluOp::kLess,
+    AluOp::kLogicalAnd,   AluOp::kLogicalOr,  AluOp::kLogicalXor, AluOp::kAbs,
+    AluOp::kRsqrt,        AluOp::kReciprocal, AluOp::kSquare,     AluOp::kRelu,
+    AluOp::kAbsMax,       AluOp::kAbsMin,     AluOp::kBitwiseAnd, AluOp::kBitwiseOr,
+    AluOp::kBitwiseXor,   AluOp::kInvert,     AluOp::kLeftShift,  AluOp::kRightShift};
 constexpr std::array<std::string_view, kOps.size()> kNames{
-    "bypass",      "add",        "subtract",      "multiply", "max",        "min",
-    "equal",       "not_equal",  "greater_equal", "greater",  "less_equal", "less",
-    "logical_and", "logical_or", "logical_xor",   "abs",      "rsqrt",      "reciprocal"};
+    "bypass",      "add",        "subtract",      "multiply",   "max",         "min",
+    "equal",       "not_equal",  "greater_equal", "greater",    "less_equal",  "less",
+    "logical_and", "logical_or", "logical_xor",   "abs",        "rsqrt",       "reciprocal",
+    "square",      "relu",       "abs_max",       "abs_min",    "bitwise_and", "bitwise_or",
+    "bitwise_xor", "invert",     "left_shift",    "right_shift"};
+constexpr std::size_t kBitOps = 6;  // at the end of the list
 
 // max and min as selects: the other operand if one is NaN, and branch-free for the vectoriser.
 inline float max_of(float a, float b) {
@@ -26,6 +32,15 @@ inline float max_of(float a, float b) {
 }
 inline float min_of(float a, float b) {
   return (a < b || b != b) ? a : b;
+}
+inline float abs_max_of(float a, float b) {
+  return (std::fabs(a) > std::fabs(b) || b != b) ? a : b;
+}
+inline float abs_min_of(float a, float b) {
+  return (std::fabs(a) < std::fabs(b) || b != b) ? a : b;
+}
+inline float relu_of(float a) {
+  return (a > 0 || a != a) ? a : 0.0F;
 }
 inline float truth(bool value) {
   return value ? 1.0F : 0.0F;
@@ -75,6 +90,21 @@ inline __attribute__((always_inline)) void with_op(AluOp op, Body body) {
       return body([](float a, float) { return rsqrt_of(a); });
     case AluOp::kReciprocal:
       return body([](float a, float) { return 1.0F / a; });
+    case AluOp::kSquare:
+      return body([](float a, float) { return a * a; });
+    case AluOp::kRelu:
+      return body([](float a, float) { return relu_of(a); });
+    case AluOp::kAbsMax:
+      return body(abs_max_of);
+    case AluOp::kAbsMin:
+      return body(abs_min_of);
+    case AluOp::kBitwiseAnd:
+    case AluOp::kBitwiseOr:
+    case AluOp::kBitwiseXor:
+    case AluOp::kInvert:
+    case AluOp::kLeftShift:
+    case AluOp::kRightShift:
+      break;  // apply_bits
   }
   KRAIT_ASSERT(false);
 }
@@ -111,7 +141,13 @@ std::optional<AluOp> parse_alu_op(std::string_view text) {
 }
 
 std::span<const AluOp> alu_ops() {
-  return kOps;
+  return std::span(kOps).first(kOps.size() - kBitOps);
+}
+std::span<const AluOp> bit_ops() {
+  return std::span(kOps).last(kBitOps);
+}
+bool is_bitwise(AluOp op) {
+  return op >= AluOp::kBitwiseAnd;
 }
 
 bool reduces(AluOp op) {
@@ -124,6 +160,24 @@ bool reduces(AluOp op) {
     case AluOp::kLogicalAnd:
     case AluOp::kLogicalOr:
     case AluOp::kLogicalXor:
+    case AluOp::kBitwiseAnd:
+    case AluOp::kBitwiseOr:
+    case AluOp::kBitwiseXor:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_unary(AluOp op) {
+  switch (op) {
+    case AluOp::kBypass:
+    case AluOp::kAbs:
+    case AluOp::kRsqrt:
+    case AluOp::kReciprocal:
+    case AluOp::kSquare:
+    case AluOp::kRelu:
+    case AluOp::kInvert:
       return true;
     default:
       return false;
@@ -139,6 +193,7 @@ float identity(AluOp op) {
     case AluOp::kMax:
       return -kInf;
     case AluOp::kMin:
+    case AluOp::kAbsMin:
       return kInf;
     default:
       return 0;
@@ -167,6 +222,28 @@ float reduce_row(AluOp op, std::span<const float> a, float start) {
     for (const float x : a) acc = f(acc, x);
   });
   return acc;
+}
+
+std::uint32_t apply_bits(AluOp op, std::uint32_t a, std::uint32_t b, int width) {
+  const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << width) - 1);
+  const bool out = b >= static_cast<std::uint32_t>(width);
+  switch (op) {
+    case AluOp::kBypass:
+      return a;
+    case AluOp::kBitwiseAnd:
+      return a & b;
+    case AluOp::kBitwiseOr:
+      return a | b;
+    case AluOp::kBitwiseXor:
+      return a ^ b;
+    case AluOp::kInvert:
+      return ~a & mask;
+    case AluOp::kLeftShift:
+      return out ? 0 : (a << b) & mask;
+    default:
+      KRAIT_ASSERT(op == AluOp::kRightShift);
+      return out ? 0 : a >> b;
+  }
 }
 
 }  // namespace krait::isa

@@ -1,9 +1,9 @@
 #pragma once
 
 // The element-wise operators of the Vector engine ("AluOp" of the manual) and their row forms.
-// All arithmetic is f32; comparisons and logical operators give 1.0 or 0.0. Bit operators and
-// shifts work on integer bit patterns and have no row form here (see tensor_scalar's bit path).
-// Source: ISA32, SH26.
+// All arithmetic is f32; comparisons and logical operators give 1.0 or 0.0. Bit operators work on
+// the patterns of integers, without a cast; they have functions of their own, and only
+// tensor_tensor, tensor_scalar and tensor_reduce take them. Source: SH26, SH32, RN.
 
 #include <cstdint>
 #include <optional>
@@ -31,17 +31,34 @@ enum class AluOp : std::uint8_t {
   kAbs,
   kRsqrt,
   kReciprocal,
+  kSquare,
+  kRelu,
+  kAbsMax,  // the operand of larger magnitude, with its sign; a tie gives the second
+  kAbsMin,
+  // bit operators
+  kBitwiseAnd,
+  kBitwiseOr,
+  kBitwiseXor,
+  kInvert,
+  kLeftShift,
+  kRightShift,  // logical: zeros come in
 };
 
 [[nodiscard]] std::string_view name(AluOp op);  // "add", "multiply", ...
 [[nodiscard]] std::optional<AluOp> parse_alu_op(std::string_view name);
-[[nodiscard]] std::span<const AluOp> alu_ops();
+[[nodiscard]] std::span<const AluOp> alu_ops();  // arithmetic, comparing, logical
+[[nodiscard]] std::span<const AluOp> bit_ops();
+[[nodiscard]] bool is_bitwise(AluOp op);
 /// Legal as the operator of a reduction.
 [[nodiscard]] bool reduces(AluOp op);
-/// The value a reduction starts from: add 0, multiply 1, max -inf, min +inf, logical_and 1.
+/// Ignores its second operand.
+[[nodiscard]] bool is_unary(AluOp op);
+/// The value a reduction starts from: add 0, multiply 1, max -inf, min +inf, logical_and 1, abs_min
+/// +inf.
 [[nodiscard]] float identity(AluOp op);
 
-/// op(a, b). max and min return the other operand if one is NaN (as IEEE maxNum; no document says).
+/// op(a, b). max, min, abs_max and abs_min return the other operand if one is NaN (as IEEE maxNum;
+/// no document says); relu keeps NaN.
 [[nodiscard]] float apply(AluOp op, float a, float b);
 /// out[i] = op(a[i], b[i])
 void apply_rows(AluOp op, std::span<const float> a, std::span<const float> b, std::span<float> out);
@@ -50,5 +67,9 @@ void apply_row_scalar(AluOp op, std::span<const float> a, float b, bool reverse,
                       std::span<float> out);
 /// op folded over the row from `start`, left to right.
 [[nodiscard]] float reduce_row(AluOp op, std::span<const float> a, float start);
+
+/// A bit operator on elements of `width` bits (in the low bits of the words; the others are 0). A
+/// shift by the width or more gives 0 (assumed).
+[[nodiscard]] std::uint32_t apply_bits(AluOp op, std::uint32_t a, std::uint32_t b, int width);
 
 }  // namespace krait::isa

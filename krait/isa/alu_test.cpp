@@ -1,3 +1,4 @@
+#include "krait/base/error.hpp"
 #include "krait/isa/insn_testing.hpp"
 
 namespace krait::isa::testing {
@@ -14,7 +15,7 @@ const std::vector<float>& values() {
   return kValues;
 }
 
-// The table of ISA32 and SH26, written once more.
+// The definitions of SH32, written once more.
 float plain(AluOp op, float a, float b) {
   switch (op) {
     case AluOp::kBypass:
@@ -54,6 +55,16 @@ float plain(AluOp op, float a, float b) {
       return static_cast<float>(1.0L / std::sqrt(static_cast<long double>(a)));
     case AluOp::kReciprocal:
       return static_cast<float>(1.0L / static_cast<long double>(a));
+    case AluOp::kSquare:
+      return a * a;
+    case AluOp::kRelu:
+      return std::isnan(a) ? a : a > 0 ? a : 0.0F;
+    case AluOp::kAbsMax:
+      return std::isnan(b) ? a : std::isnan(a) ? b : std::fabs(a) > std::fabs(b) ? a : b;
+    case AluOp::kAbsMin:
+      return std::isnan(b) ? a : std::isnan(a) ? b : std::fabs(a) < std::fabs(b) ? a : b;
+    default:
+      break;
   }
   return 0;
 }
@@ -115,6 +126,21 @@ TEST(Alu, IdentitiesLeaveAValueAlone) {
   EXPECT_EQ(identity(AluOp::kLogicalAnd), 1);
   EXPECT_EQ(identity(AluOp::kLogicalOr), 0);
   EXPECT_EQ(identity(AluOp::kLogicalXor), 0);
+  for (const AluOp op : {AluOp::kAbsMax, AluOp::kAbsMin})
+    for (const float v : values())
+      if (!std::isnan(v) && v != 0) {
+        EXPECT_EQ(apply(op, identity(op), v), v) << name(op) << " " << v;
+      }
+}
+
+TEST(Alu, UnaryOperatorsIgnoreTheirSecondOperand) {
+  for (const AluOp op : alu_ops()) {
+    bool ignores = true;
+    for (const float a : values())
+      for (const float b : values())
+        ignores = ignores && same(plain(op, a, b), plain(op, a, 0.25F));
+    EXPECT_EQ(is_unary(op), ignores) << name(op);
+  }
 }
 
 TEST(Alu, OnlyTheDocumentedOperatorsReduce) {
@@ -125,8 +151,53 @@ TEST(Alu, OnlyTheDocumentedOperatorsReduce) {
     EXPECT_EQ(reduces(op), std::find(kLegal.begin(), kLegal.end(), op) != kLegal.end()) << name(op);
 }
 
+std::uint64_t plain_bits(AluOp op, std::uint64_t a, std::uint64_t b, int width) {
+  switch (op) {
+    case AluOp::kBitwiseAnd:
+      return a & b;
+    case AluOp::kBitwiseOr:
+      return a | b;
+    case AluOp::kBitwiseXor:
+      return a ^ b;
+    case AluOp::kInvert:
+      return a ^ ((1ULL << width) - 1);
+    case AluOp::kLeftShift:
+      return b < 32 ? (a << b) % (1ULL << width) : 0;
+    default:
+      return b < 32 ? a >> b : 0;
+  }
+}
+
+TEST(Alu, BitOperatorsOnEveryWidth) {
+  const CounterRng rng(6);
+  for (const int width : {8, 16, 32})
+    for (const AluOp op : bit_ops())
+      for (std::uint64_t i = 0; i < 300; ++i) {
+        const std::uint64_t all = (1ULL << width) - 1;
+        const std::uint64_t a = rng.bits(2 * i) & all;
+        const std::uint64_t b = i < 100 ? i % 40 : rng.bits(2 * i + 1) & all;  // shifts, then any
+        EXPECT_EQ(
+            apply_bits(op, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b), width),
+            plain_bits(op, a, b, width))
+            << name(op) << " " << width << " " << a << " " << b;
+      }
+  EXPECT_EQ(apply_bits(AluOp::kBypass, 7, 9, 8), 7U);
+}
+
+TEST(Alu, BitOperatorsAreApart) {
+  for (const AluOp op : bit_ops()) {
+    EXPECT_TRUE(is_bitwise(op));
+    EXPECT_EQ(is_unary(op), op == AluOp::kInvert);
+    EXPECT_EQ(reduces(op),
+              op == AluOp::kBitwiseAnd || op == AluOp::kBitwiseOr || op == AluOp::kBitwiseXor);
+    EXPECT_THROW((void)apply(op, 1, 2), InternalError) << "no f32 form";
+  }
+  for (const AluOp op : alu_ops()) EXPECT_FALSE(is_bitwise(op)) << name(op);
+}
+
 TEST(Alu, NamesReadBack) {
   for (const AluOp op : alu_ops()) EXPECT_EQ(parse_alu_op(name(op)), op);
+  for (const AluOp op : bit_ops()) EXPECT_EQ(parse_alu_op(name(op)), op);
   EXPECT_EQ(parse_alu_op("divide"), std::nullopt);
 }
 

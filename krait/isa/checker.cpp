@@ -16,6 +16,13 @@ bool legal_start(const Tile& t) {
   return t.partition % grid == 0 && t.partition + t.partitions <= kPartitions;
 }
 
+bool has_pack(const MachineSpec& m, DType dtype) {
+  const auto& types = m.types;
+  return dtype == DType::kF8E5M2x4     ? types.mx_f8e5m2_x4
+         : dtype == DType::kF8E4M3Fnx4 ? types.mx_f8e4m3fn_x4
+                                       : types.mx_f4e2m1fn_x4;
+}
+
 }  // namespace
 
 void Checker::require(bool condition, std::string_view rule, std::string_view what,
@@ -102,7 +109,47 @@ void Checker::per_partition(std::string_view name, const Tile& t, const Tile& li
           "slice one column over the same partitions");
 }
 
-bool Checker::tile(std::string_view name, const Tile& t, bool by_dma) {
+void Checker::exists(bool available, std::string_view since, std::string_view fix) {
+  if (available) return;
+  violations_.push_back({"generation", cat("needs ", since, " or later"),
+                         std::string(machine_.name()), std::string(fix)});
+}
+
+void Checker::vector_op(std::string_view name, AluOp op, bool first) {
+  require(op != AluOp::kRsqrt, "engine-op", "VectorE has no rsqrt", cat(name, " = ", isa::name(op)),
+          "use activation rsqrt, or tensor_scalar on GpSimdE");
+  require(!is_bitwise(op), "alu-op",
+          "bit operators work in tensor_tensor, tensor_scalar and tensor_reduce only",
+          cat(name, " = ", isa::name(op)), "use one of them");
+  const bool one_operand = op == AluOp::kSquare || op == AluOp::kRelu;
+  const bool magnitude = op == AluOp::kAbsMax || op == AluOp::kAbsMin;
+  require((!one_operand || machine_.isa.alu_square_relu) &&
+              (!magnitude || machine_.isa.alu_abs_max_min),
+          "alu-generation", cat(isa::name(op), " is an operator of v4 and later only"),
+          cat(name, " = ", isa::name(op)),
+          one_operand ? "use activation square or relu" : "take abs of both, then max or min");
+  require(!one_operand || first, "alu-op", cat(isa::name(op), " may only be the first operator"),
+          cat(name, " = ", isa::name(op)), "put it first, or use activation");
+}
+
+void Checker::integers(std::string_view a_name, const Tile& a, std::string_view b_name,
+                       const Tile& b) {
+  if (!a.present() || !b.present()) return;
+  if (a.dtype == b.dtype && !is_float(a.dtype)) return;
+  violations_.push_back(
+      {"bit-dtype", cat("bit operators need ", a_name, " and ", b_name, " of one integer dtype"),
+       pair(a_name, a, b_name, b), "convert first (tensor_copy), or use an arithmetic operator"});
+}
+
+void Checker::no_packed_cast(std::string_view a_name, const Tile& a, std::string_view b_name,
+                             const Tile& b) {
+  if (a.dtype == b.dtype || (!is_packed(a.dtype) && !is_packed(b.dtype))) return;
+  violations_.push_back({"packed-cast",
+                         cat(a_name, " and ", b_name, " must have one dtype if one is packed"),
+                         pair(a_name, a, b_name, b), "quantize_mx makes packs; none unpacks them"});
+}
+
+bool Checker::tile(std::string_view name, const Tile& t, bool by_dma, bool packed) {
   if (!t.present()) return true;
   const auto bad = [&](std::string_view rule, const std::string& what, std::string_view fix) {
     violations_.push_back({std::string(rule), cat(name, " ", what), describe(t), std::string(fix)});
@@ -124,6 +171,12 @@ bool Checker::tile(std::string_view name, const Tile& t, bool by_dma) {
   if (t.offset % t.element_bytes() != 0)
     bad("alignment", cat("starts at byte ", t.offset, ", inside an element"),
         cat("start at a multiple of ", t.element_bytes(), " bytes"));
+  if (is_packed(t.dtype) && !packed)
+    bad("dtype", "has a packed MX type, which this instruction does not take",
+        "use it with quantize_mx, nc_matmul_mx, copies and memset 0 only");
+  else if (is_packed(t.dtype) && !has_pack(machine_, t.dtype))
+    bad("dtype", "has a packed MX type, which this generation does not have",
+        "pack on v4; use bf16 or f8 before");
   if (t.in_hbm()) return true;
   if (t.dtype == DType::kF64 || t.dtype == DType::kI64)
     bad("dtype", "has a 64-bit type, which no engine reads", "use f32 or i32 on chip");

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "krait/isa/alu.hpp"
 #include "krait/isa/tile.hpp"
 #include "krait/machine/spec.hpp"
 
@@ -47,12 +48,22 @@ class Checker {
   void vector_operand(std::string_view name, const Operand& operand, const Tile& like);
   /// [P, 1] of any dtype.
   void per_partition(std::string_view name, const Tile& t, const Tile& like);
+  /// The instruction exists on this generation; `available` is its flag in the machine table.
+  void exists(bool available, std::string_view since, std::string_view fix);
+  /// Bit operators take integer tiles of one dtype, without a cast.
+  void integers(std::string_view a_name, const Tile& a, std::string_view b_name, const Tile& b);
+  /// Packs are copied, never converted.
+  void no_packed_cast(std::string_view a_name, const Tile& a, std::string_view b_name,
+                      const Tile& b);
+  /// VectorE has this operator on this generation, in this place.
+  void vector_op(std::string_view name, AluOp op, bool first = true);
 
   /// The rules of every tile: it has elements, starts at a multiple of its element size and, on
   /// chip, suits the engines' ports (start partition, counts and steps); DMA reaches any partition
   /// and has no such ports. Bounds and PSUM banks need the program (ir/verify).
+  /// @param packed  the instruction takes the x4 packs of MX values
   /// @return false if the tile is so malformed that no other rule can be asked
-  bool tile(std::string_view name, const Tile& t, bool by_dma = false);
+  bool tile(std::string_view name, const Tile& t, bool by_dma = false, bool packed = false);
 
  private:
   const MachineSpec& machine_;

@@ -77,6 +77,46 @@ TEST(Checker, MalformedTilesAreNotAskedFurther) {
               ::testing::ElementsAre("access-pattern", "access-pattern", "access-pattern"));
 }
 
+// SH26's engine column, RN 2.30 and SH32: rsqrt never, four operators from v4 on, two of them
+// first.
+TEST(Checker, OperatorsOfVectorEnginePerGeneration) {
+  for (const MachineSpec* m : machines())
+    for (const AluOp op : alu_ops())
+      for (const bool first : {true, false}) {
+        Checker c(*m);
+        c.vector_op("op", op, first);
+        std::vector<std::string> found, want;
+        for (const Violation& v : c.violations()) found.push_back(v.rule);
+        const bool one = op == AluOp::kSquare || op == AluOp::kRelu;
+        if (op == AluOp::kRsqrt) want.push_back("engine-op");
+        if ((one || op == AluOp::kAbsMax || op == AluOp::kAbsMin) && m != &trn3())
+          want.push_back("alu-generation");
+        if (one && !first) want.push_back("alu-op");
+        EXPECT_EQ(found, want) << m->name() << " " << name(op) << " " << first;
+      }
+}
+
+TEST(Checker, BitOperatorsAreNoneOfTheArithmeticInstructions) {
+  for (const AluOp op : bit_ops()) {
+    Checker c(trn3());
+    c.vector_op("op", op);
+    ASSERT_EQ(c.violations().size(), 1U);
+    EXPECT_EQ(c.violations()[0].rule, "alu-op");
+  }
+}
+
+TEST(Checker, WhatAGenerationLacksIsNamed) {
+  Checker c(trn2());
+  c.exists(true, "v3", "b");
+  EXPECT_THAT(c.violations(), IsEmpty());
+  c.exists(false, "v4", "use rng");
+  ASSERT_EQ(c.violations().size(), 1U);
+  EXPECT_EQ(c.violations()[0].rule, "generation");
+  EXPECT_EQ(c.violations()[0].what, "needs v4 or later");
+  EXPECT_EQ(c.violations()[0].got, "trn2");
+  EXPECT_EQ(c.violations()[0].fix, "use rng");
+}
+
 TEST(Checker, OffsetsLieOnElements) {
   EXPECT_THAT(tile_rules(sbuf(DType::kF32, 1, 8, 4)), IsEmpty());
   EXPECT_THAT(tile_rules(sbuf(DType::kF32, 1, 8, 2)), Contains("alignment"));

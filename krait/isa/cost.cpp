@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "krait/base/error.hpp"
+
 namespace krait::isa {
 namespace {
 
@@ -36,6 +38,22 @@ Timing elementwise(const MachineSpec& m, const ElementwiseEngine& engine, std::i
 
 }  // namespace
 
+const Clock& clock_of(const MachineSpec& m, Engine engine) {
+  switch (engine) {
+    case Engine::kTensor:
+      return m.tensor.clock.value;
+    case Engine::kVector:
+      return m.vector.clock.value;
+    case Engine::kScalar:
+      return m.scalar.clock.value;
+    case Engine::kGpSimd:
+      return m.gpsimd.clock.value;
+    case Engine::kSync:
+      return m.sync.base_clock.value;
+  }
+  KRAIT_ASSERT(false);
+}
+
 bool is_16bit(DType dtype, const MachineSpec& m) {
   if (dtype == DType::kBf16 || dtype == DType::kF16) return true;
   return m.types.f8_is_16bit_class && is_float(dtype) && size_of(dtype) == 1;
@@ -51,6 +69,11 @@ Timing vector_time(const MachineSpec& m, std::int64_t n, double rate,
 Timing scalar_time(const MachineSpec& m, std::int64_t n, double rate,
                    std::initializer_list<const Tile*> tiles) {
   return elementwise(m, m.scalar, n, rate, tiles);
+}
+
+bool loads_table(UnaryFn fn) {
+  return fn != UnaryFn::kCopy && fn != UnaryFn::kSquare && fn != UnaryFn::kAbs &&
+         fn != UnaryFn::kRelu && fn != UnaryFn::kSign;
 }
 
 Timing gpsimd_time(const MachineSpec& m, std::int64_t n, double rate) {

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kRings{"sync", "scalar", "gpsimd", "vector", "tensor"};
 constexpr std::array<std::string_view, 3> kModes{"static", "software", "hardware"};
+constexpr std::array<std::string_view, 6> kReduceCmds{"default", "idle",         "reset",
+                                                      "reduce",  "reset_reduce", "load_reduce"};
 
 template <class E, std::size_t N>
 bool parse_enum(const std::array<std::string_view, N>& names, std::string_view text, E& value) {
@@ -66,6 +68,16 @@ std::string attr_text(const IotaPattern& p) {
   return out + ")";
 }
 
+std::string attr_text(ReduceCmd value) {
+  return std::string(kReduceCmds[static_cast<std::size_t>(value)]);
+}
+
+std::string attr_text(const ShuffleMask& mask) {
+  std::string out;
+  for (const std::uint8_t lane : mask.lane) out += cat(out.empty() ? "(" : ",", int{lane});
+  return out + ")";
+}
+
 bool parse_attr(std::string_view text, AluOp& value) {
   return assign(parse_alu_op(text), value);
 }
@@ -80,6 +92,22 @@ bool parse_attr(std::string_view text, DmaRing& value) {
 }
 bool parse_attr(std::string_view text, DgeMode& value) {
   return parse_enum(kModes, text, value);
+}
+
+bool parse_attr(std::string_view text, ReduceCmd& value) {
+  return parse_enum(kReduceCmds, text, value);
+}
+
+bool parse_attr(std::string_view text, ShuffleMask& value) {
+  if (text.size() < 2 || text.front() != '(' || text.back() != ')') return false;
+  const auto parts = split(text.substr(1, text.size() - 2), ',');
+  if (parts.size() != value.lane.size()) return false;
+  for (std::size_t j = 0; j < parts.size(); ++j) {
+    const auto lane = parse_int(parts[j]);
+    if (!lane || *lane < 0 || *lane > 255) return false;
+    value.lane[j] = static_cast<std::uint8_t>(*lane);
+  }
+  return true;
 }
 
 bool parse_attr(std::string_view text, bool& value) {

@@ -3,6 +3,7 @@
 // The fields of an instruction, listed once by its fields() function and read by everything
 // generic: printing, parsing, binding of symbolic offsets, dependence tracking, documentation.
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -64,6 +65,26 @@ enum class DmaRing : std::uint8_t { kSync, kScalar, kGpSimd, kVector, kTensor };
 /// Who makes the descriptors (DGE).
 enum class DgeMode : std::uint8_t { kStatic, kSoftware, kHardware };
 
+/// What an instruction does with its engine's accumulator registers (ISA32, reduce_cmd).
+enum class ReduceCmd : std::uint8_t {
+  kDefault,      // activation: reset_reduce if reduce_res is given, else idle
+  kIdle,         // ScalarE leaves them alone; VectorE leaves them undefined
+  kReset,        // to the operator's identity; nothing is accumulated
+  kReduce,       // accumulate onto what is there
+  kResetReduce,  // reset, then accumulate
+  kLoadReduce,   // load a value, then accumulate
+};
+
+/// nc_stream_shuffle: which lane of its quadrant each lane takes; kKeep leaves it as it is.
+struct ShuffleMask {
+  static constexpr std::uint8_t kKeep = 255;
+  std::array<std::uint8_t, 32> lane{};
+  constexpr ShuffleMask() {
+    for (std::size_t j = 0; j < lane.size(); ++j) lane[j] = static_cast<std::uint8_t>(j);
+  }
+  bool operator==(const ShuffleMask&) const = default;
+};
+
 // Text of attribute values: one overload a type; parse_attr returns false on a mismatch.
 std::string attr_text(AluOp value);
 std::string attr_text(UnaryFn value);
@@ -74,6 +95,8 @@ std::string attr_text(bool value);
 std::string attr_text(float value);
 std::string attr_text(std::int32_t value);
 std::string attr_text(const IotaPattern& value);
+std::string attr_text(ReduceCmd value);
+std::string attr_text(const ShuffleMask& value);
 bool parse_attr(std::string_view text, AluOp& value);
 bool parse_attr(std::string_view text, UnaryFn& value);
 bool parse_attr(std::string_view text, Engine& value);
@@ -83,5 +106,7 @@ bool parse_attr(std::string_view text, bool& value);
 bool parse_attr(std::string_view text, float& value);
 bool parse_attr(std::string_view text, std::int32_t& value);
 bool parse_attr(std::string_view text, IotaPattern& value);
+bool parse_attr(std::string_view text, ReduceCmd& value);
+bool parse_attr(std::string_view text, ShuffleMask& value);
 
 }  // namespace krait::isa

@@ -18,6 +18,7 @@ TEST(Field, AttributesReadBackFromTheirText) {
   for (int e = 0; e < kEngineCount; ++e) expect_round_trip(static_cast<Engine>(e));
   for (int r = 0; r < 5; ++r) expect_round_trip(static_cast<DmaRing>(r));
   for (int d = 0; d < 3; ++d) expect_round_trip(static_cast<DgeMode>(d));
+  for (int r = 0; r < 6; ++r) expect_round_trip(static_cast<ReduceCmd>(r));
   for (const bool b : {false, true}) expect_round_trip(b);
   for (const std::int32_t i : {0, -1, INT32_MAX, INT32_MIN}) expect_round_trip(i);
 }
@@ -51,6 +52,18 @@ TEST(Field, PatternsReadBack) {
   EXPECT_EQ(attr_text(p), "(0,0,512*1)");
 }
 
+TEST(Field, ShuffleMasksReadBack) {
+  ShuffleMask mask;
+  EXPECT_TRUE(attr_text(mask).starts_with("(0,1,2,")) << "the default leaves lanes in place";
+  expect_round_trip(mask);
+  for (std::size_t j = 0; j < 32; ++j) mask.lane[j] = static_cast<std::uint8_t>(255 - 8 * j);
+  expect_round_trip(mask);
+  const std::string text = attr_text(mask);
+  EXPECT_FALSE(parse_attr(text.substr(0, text.size() - 1) + ",1)", mask)) << "33 entries";
+  EXPECT_FALSE(parse_attr("(256" + text.substr(4), mask));
+  EXPECT_FALSE(parse_attr("(-1" + text.substr(4), mask));
+}
+
 TEST(Field, BadAttributesAreRefused) {
   AluOp op{};
   UnaryFn fn{};
@@ -61,6 +74,8 @@ TEST(Field, BadAttributesAreRefused) {
   float f{};
   std::int32_t i{};
   IotaPattern p{};
+  ReduceCmd cmd{};
+  ShuffleMask mask{};
   for (const char* text : {"", " ", "nonsense", "1x", "add ", "(", "()", "(1,2)", "(1,2,)",
                            "(1,2,3)", "(1,2,3*)", "(1,2,3*4", "(1,2,3*4*5)",
                            "(1,2,1*1,1*1,1*1,1*1,1*1)", "(a,2,3*4)", "(1,2147483648,3*4)"}) {
@@ -73,6 +88,8 @@ TEST(Field, BadAttributesAreRefused) {
     EXPECT_FALSE(parse_attr(text, f)) << text;
     EXPECT_FALSE(parse_attr(text, i)) << text;
     EXPECT_FALSE(parse_attr(text, p)) << text;
+    EXPECT_FALSE(parse_attr(text, cmd)) << text;
+    EXPECT_FALSE(parse_attr(text, mask)) << text;
   }
   EXPECT_FALSE(parse_attr("2147483648", i));
   EXPECT_FALSE(parse_attr("-2147483649", i));

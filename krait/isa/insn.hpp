@@ -7,7 +7,8 @@
 //   void execute(Memory&) const             its meaning, on memory
 //   Timing time(const MachineSpec&) const   its cost
 // and, where the engine is a choice, Engine engine_of() const; where dst may be read,
-// bool accumulates() const. InsnDef is the same, type-erased; the registry holds one a line of
+// bool accumulates() const; where its tiles do not all have one form, static T sample(const
+// SampleShape&), see sample.hpp. InsnDef is the same, type-erased; the registry holds one a line of
 // insn_list.inc.
 
 #include <concepts>
@@ -22,6 +23,7 @@
 #include "krait/isa/checker.hpp"
 #include "krait/isa/field.hpp"
 #include "krait/isa/memory.hpp"
+#include "krait/isa/sample.hpp"
 #include "krait/isa/timing.hpp"
 
 namespace krait::isa {
@@ -32,7 +34,9 @@ struct InsnInfo {
   std::string_view summary;
   std::string_view formula;  // of the meaning, one line
   Source cost_source;
-  bool by_dma = false;  // operands are reached by DMA: the ports' rules on tiles do not apply
+  bool by_dma = false;        // operands are reached by DMA: the ports' rules on tiles do not apply
+  bool packed = false;        // takes tiles of the x4 packs of MX values
+  bool engine_state = false;  // writes state inside its engine and need not write a tile
 };
 
 template <class T>
@@ -65,6 +69,7 @@ struct InsnDef {
   Timing (*time)(const void* self, const MachineSpec& machine) = nullptr;
   Engine (*engine)(const void* self) = nullptr;
   bool (*accumulates)(const void* self) = nullptr;
+  void (*sample)(void* self, const SampleShape& shape) = nullptr;  // null: tiles of one form
 };
 
 namespace detail {
@@ -112,6 +117,8 @@ InsnDef make_def() {
     else
       return (void)self, false;
   };
+  if constexpr (requires(const SampleShape s) { T::sample(s); })
+    def.sample = [](void* self, const SampleShape& s) { *static_cast<T*>(self) = T::sample(s); };
   return def;
 }
 

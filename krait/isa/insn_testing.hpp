@@ -63,11 +63,12 @@ inline Tile stepped(Tile t, std::int64_t step) {
   return t;
 }
 
-/// The dtypes that may lie on chip.
+/// The dtypes that may lie on chip and have values: all but the packs.
 inline std::vector<DType> chip_dtypes() {
   std::vector<DType> out;
   for (const DTypeInfo& d : dtypes())
-    if (d.dtype != DType::kF64 && d.dtype != DType::kI64) out.push_back(d.dtype);
+    if (d.dtype != DType::kF64 && d.dtype != DType::kI64 && !is_packed(d.dtype))
+      out.push_back(d.dtype);
   return out;
 }
 
@@ -226,7 +227,7 @@ double cycles(const T& insn, const MachineSpec& machine) {
 
 // Figures of the manuals, written out here so that the tests do not read them from the tables.
 inline constexpr double kMinIi = 64;         // ISA26, MIN_II
-inline constexpr double kIssue = 16;         // assumed (docs/sources.md): extra occupancy of V, S
+inline constexpr double kIssue = 16;         // MAMBA, KO: extra occupancy of V and S
 inline constexpr double kGpSimdStart = 150;  // ISA26, GPSIMD_START
 /// max(MIN_II, work) + issue
 inline double elementwise(double work) {

@@ -7,6 +7,13 @@
 
 namespace krait::isa {
 
+/// 0, 1, .. n - 1 on every partition: what samples use.
+inline IotaPattern counting_pattern(std::int64_t n) {
+  IotaPattern out;
+  out.dims[0] = {.step = 1, .count = n};
+  return out;
+}
+
 inline void check_pattern(Checker& c, const IotaPattern& pattern, const Tile& dst) {
   bool encodable = pattern.rank >= 1 && pattern.rank <= kMaxFreeDims;
   for (std::size_t d = 0; encodable && d < pattern.rank; ++d)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "krait/base/error.hpp"
 #include "krait/base/text.hpp"
@@ -345,6 +346,54 @@ void Memory::store_bits(const Tile& t, int p, const Bits& row, ByteState by) {
     mark(*at.region, at.row, begin, count, step, bytes, by);
     done += count;
   });
+}
+
+void Memory::load_words(const Tile& t, int p, std::span<std::uint32_t> words) {
+  const auto bytes = static_cast<std::size_t>(t.element_bytes());
+  KRAIT_ASSERT(bytes <= sizeof(std::uint32_t));
+  load_bits(t, p, bits_);
+  KRAIT_ASSERT(bits_.bytes.size() == words.size() * bytes);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    words[i] = 0;
+    std::memcpy(&words[i], bits_.bytes.data() + i * bytes, bytes);  // little-endian
+  }
+}
+
+void Memory::store_words(const Tile& t, int p, std::span<const std::uint32_t> words) {
+  const auto bytes = static_cast<std::size_t>(t.element_bytes());
+  KRAIT_ASSERT(bytes <= sizeof(std::uint32_t));
+  bits_.unrounded.clear();
+  bits_.bytes.resize(words.size() * bytes);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    std::memcpy(bits_.bytes.data() + i * bytes, &words[i], bytes);
+  store_bits(t, p, bits_);
+}
+
+Accumulator& Memory::accumulator_of(Engine engine, int lane) {
+  KRAIT_ASSERT(engine == Engine::kScalar || engine == Engine::kVector);
+  return accumulators_[engine == Engine::kVector ? 1 : 0].at(static_cast<std::size_t>(lane));
+}
+
+float Memory::accumulator(Engine engine, int lane) {
+  const Accumulator& a = accumulator_of(engine, lane);
+  if (a.set) return a.value;
+  if (options_.track_state)
+    report("accumulator-unset",
+           cat("reads an accumulator register of ", isa::name(engine), " that holds no result"));
+  return std::numeric_limits<float>::quiet_NaN();
+}
+
+void Memory::set_accumulator(Engine engine, int lane, float value) {
+  accumulator_of(engine, lane) = {value, true};
+}
+
+void Memory::unset_accumulator(Engine engine, int lane) {
+  accumulator_of(engine, lane).set = false;
+}
+
+LaneRng& Memory::rng(Engine engine) {
+  KRAIT_ASSERT(engine == Engine::kVector || engine == Engine::kGpSimd);
+  return engine == Engine::kVector ? vector_rng_ : gpsimd_rng_;
 }
 
 }  // namespace krait::isa

@@ -8,6 +8,7 @@
 // round sees. The bytes still hold the rounded value; a shadow counts only while it rounds to them,
 // so that bytes written in another way (input tensors, another dtype) are never shown an old value.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "krait/isa/engine_state.hpp"
 #include "krait/isa/tile.hpp"
 #include "krait/numerics/convert.hpp"
 
@@ -24,7 +26,7 @@ enum class ByteState : std::uint8_t { kNever = 0, kWritten = 1, kTensorWritten =
 
 /// What an instruction run found; kinds are stable names.
 struct RunFinding {
-  std::string kind;  // "uninitialised-read", "accumulate-uninitialised", ...
+  std::string kind;  // "uninitialised-read", "accumulator-unset", ...
   std::string what;
   bool operator==(const RunFinding&) const = default;
 };
@@ -130,11 +132,26 @@ class Memory {
   void check_accumulate(const Tile& dst, int p);
   /// State of the bytes of partition p: the weakest of all (kNever if any was never written).
   [[nodiscard]] ByteState weakest(const Tile& t, int p);
+  /// Elements of partition p as bit patterns; narrower types stand in the low bits.
+  void load_words(const Tile& t, int p, std::span<std::uint32_t> words);
+  void store_words(const Tile& t, int p, std::span<const std::uint32_t> words);
+
+  // --- what engines keep inside (engine_state.hpp) ---
+
+  /// The accumulator register of a lane of ScalarE or VectorE. Reports one that is unset: NaN.
+  [[nodiscard]] float accumulator(Engine engine, int lane);
+  void set_accumulator(Engine engine, int lane, float value);
+  /// Leaves it undefined.
+  void unset_accumulator(Engine engine, int lane);
+  /// The generators of VectorE or GpSimdE.
+  [[nodiscard]] LaneRng& rng(Engine engine);
+
   /// Names the instruction in findings; set before each execute.
   void set_instruction(std::string_view name) { instruction_ = name; }
 
  private:
   void check_written(const Tile& t, int p);
+  [[nodiscard]] Accumulator& accumulator_of(Engine engine, int lane);
   void load_unrounded(const Tile& t, const Place& at, std::int64_t begin, std::int64_t step,
                       std::span<float> line);
   void mark(Region& region, std::int64_t row, std::int64_t begin, std::int64_t count,
@@ -148,6 +165,8 @@ class Memory {
   std::vector<std::int32_t> ints_;
   Bits bits_;
   std::uint64_t rounding_counter_ = 0;
+  std::array<std::array<Accumulator, kPartitions>, 2> accumulators_{};  // ScalarE, VectorE
+  LaneRng vector_rng_{4}, gpsimd_rng_{1};
   std::string_view instruction_;
   std::vector<RunFinding> findings_;
 };

@@ -45,7 +45,7 @@ std::vector<Violation> check(const InsnDef& def, const void* self, const Machine
   Checker checker(machine);
   bool usable = true;
   for_each_tile(def, self, [&](const FieldInfo& field, const Tile& tile) {
-    usable = checker.tile(field.name, tile, def.info.by_dma) && usable;
+    usable = checker.tile(field.name, tile, def.info.by_dma, def.info.packed) && usable;
   });
   if (usable) def.check(self, checker);
   return checker.violations();

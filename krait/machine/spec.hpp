@@ -90,7 +90,11 @@ namespace krait {
   X(double, bn_aggr, "elem/cycle", "bn_aggr, 13 cycles for each (count, mean, M2) triple")                \
   X(double, exponential, "elem/cycle", "exponential")                                                     \
   X(double, quantize_mx, "elem/cycle", "quantize_mx, source elements")                                    \
-  X(double, rand2, "elem/cycle", "rand2, 32-bit values")
+  X(double, rand2, "elem/cycle", "rand2, 32-bit values")                                                  \
+  X(double, rng, "elem/cycle", "rng")                                                                     \
+  X(double, rng_state, "elem/cycle", "set_rng_seed, rand_set_state, rand_get_state: words a lane")        \
+  X(Cycles, accumulator_read, "cycles", "tensor_scalar_reduce: storing reduce_res")                       \
+  X(Cycles, exponential_accumulator_read, "cycles", "exponential: storing reduce_res")
 
 #define KRAIT_SCALAR_VALUES(X)                                                                            \
   X(double, base_rate, "elem/cycle", "anything no other line names")                                      \
@@ -104,6 +108,7 @@ namespace krait {
   X(Cycles, start, "cycles", "fixed cost of every instruction")                                           \
   X(double, base_rate, "elem/cycle", "iota, affine_select and anything no formula names")                 \
   X(double, rsqrt_rate, "elem/cycle", "tensor_scalar with op0 = rsqrt")                                   \
+  X(double, rng_rate, "elem/cycle", "rng")                                                                \
   X(int, processors, "count", "SIMD processors")                                                          \
   X(int, partitions_per_processor, "count", "partitions that one processor serves")                       \
   X(int, simd_bits, "bit", "vector width of one processor")                                               \

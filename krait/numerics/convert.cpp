@@ -222,6 +222,7 @@ float decode(DType dtype, std::uint64_t bits) {
   if (dtype == DType::kF32) return std::bit_cast<float>(word);
   if (dtype == DType::kF64) return decode_f64(bits);
   if (dtype == DType::kF8E8M0) return decode_e8m0(word);
+  if (is_packed(dtype)) return std::bit_cast<float>(kF32Nan);
   return decode_int(dtype, bits);
 }
 
@@ -235,6 +236,7 @@ std::uint64_t encode(DType dtype, float value) {
   if (dtype == DType::kF8E8M0) {
     return encode_e8m0(value, [](std::uint32_t field) { return 0x3FFFFFU + (field & 1U); });
   }
+  if (is_packed(dtype)) return 0;
   return saturate(dtype, nearest_even(value));
 }
 
@@ -246,7 +248,7 @@ std::uint64_t encode_stochastic(DType dtype, float value, std::uint32_t random) 
   if (dtype == DType::kF8E8M0) {
     return encode_e8m0(value, [random](std::uint32_t) { return random >> 9; });
   }
-  if (is_float(dtype) || std::isnan(value) || std::fabs(value) >= 0x1p24F) {
+  if (is_float(dtype) || is_packed(dtype) || std::isnan(value) || std::fabs(value) >= 0x1p24F) {
     return encode(dtype, value);  // exact, or nothing to drop
   }
   const auto fixed = static_cast<std::uint64_t>(std::fabs(static_cast<double>(value)) * 0x1p32);

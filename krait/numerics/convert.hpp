@@ -12,6 +12,7 @@
 // Formats that lack a code:
 //   e4m3fn  no Inf: Inf and finite values above 464 give NaN
 //   e2m1    no Inf and no NaN: overflow and Inf saturate to +-6, NaN gives +6
+//   x4      packs have no value: they decode to NaN, and everything encodes to 0
 //   e8m0    2^k only: 0 and all below 2^-127 give 2^-127, negative values and Inf give NaN, ties
 //           (1.5 * 2^k) go to the even code
 // Source: SH32, the rounding-modes page. No document gives these, they are assumed: NaN -> int, NaN

@@ -354,7 +354,7 @@ HWY_EXPORT(narrow_any);
 
 bool has_vector_rows(DType dtype) {
   return dtype != DType::kF64 && dtype != DType::kF32 && dtype != DType::kF8E8M0 &&
-         dtype != DType::kI64;
+         dtype != DType::kI64 && !is_packed(dtype);
 }
 
 void widen_row(DType dtype, const std::byte* in, std::size_t n, float* out) {

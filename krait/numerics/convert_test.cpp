@@ -250,6 +250,15 @@ TEST(ConvertStochastic, RoundsUpFromTheThresholdWordOn) {
   }
 }
 
+TEST(Convert, PacksHaveNoValue) {
+  for (const DType d : {DType::kF8E5M2x4, DType::kF8E4M3Fnx4, DType::kF4E2M1x4}) {
+    EXPECT_TRUE(std::isnan(decode(d, 0)));
+    EXPECT_TRUE(std::isnan(decode(d, 0x3C3C3C3C)));
+    EXPECT_EQ(encode(d, 1), 0U);
+    EXPECT_EQ(encode_stochastic(d, 1.5F, 0xFFFFFFFFU), 0U);
+  }
+}
+
 TEST(ConvertStochastic, SpecialValuesAreAsInNearestEven) {
   for (const DTypeInfo& type : dtypes()) {
     for (const float x : {kNaN, kInf, -kInf, 0.0F, -0.0F, 1.0F, 2.0F}) {

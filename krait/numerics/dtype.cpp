@@ -29,6 +29,9 @@ constexpr std::array kTypes = {
     DTypeInfo{DType::kU16,      "u16",      "U16",     2, false, 0, 0},
     DTypeInfo{DType::kI8,       "i8",       "I8",      1, false, 0, 0},
     DTypeInfo{DType::kU8,       "u8",       "U8",      1, false, 0, 0},
+    DTypeInfo{DType::kF8E5M2x4,   "f8e5m2_x4",   "",   4, false, 0, 0},
+    DTypeInfo{DType::kF8E4M3Fnx4, "f8e4m3fn_x4", "",   4, false, 0, 0},
+    DTypeInfo{DType::kF4E2M1x4,   "f4e2m1fn_x4", "",   2, false, 0, 0},
 };
 // clang-format on
 
@@ -60,6 +63,23 @@ std::size_t size_of(DType dtype) {
 }
 bool is_float(DType dtype) {
   return info(dtype).is_float;
+}
+
+bool is_packed(DType dtype) {
+  return element_of(dtype) != dtype;
+}
+
+DType element_of(DType dtype) {
+  switch (dtype) {
+    case DType::kF8E5M2x4:
+      return DType::kF8E5M2;
+    case DType::kF8E4M3Fnx4:
+      return DType::kF8E4M3Fn;
+    case DType::kF4E2M1x4:
+      return DType::kF4E2M1;
+    default:
+      return dtype;
+  }
 }
 
 std::optional<DType> parse_dtype(std::string_view name) {

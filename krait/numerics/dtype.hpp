@@ -29,6 +29,12 @@ enum class DType : std::uint8_t {
   kU16,
   kI8,
   kU8,
+  // Four values of an MX group in one element, the first in the low bits. A pack has no value of
+  // its own: it decodes to NaN, encodes to 0, and is moved as bits (element_of names what it
+  // holds).
+  kF8E5M2x4,
+  kF8E4M3Fnx4,
+  kF4E2M1x4,
 };
 
 struct DTypeInfo {
@@ -47,6 +53,10 @@ struct DTypeInfo {
 [[nodiscard]] std::string_view name(DType dtype);
 [[nodiscard]] std::size_t size_of(DType dtype);
 [[nodiscard]] bool is_float(DType dtype);
+/// One of the x4 packs.
+[[nodiscard]] bool is_packed(DType dtype);
+/// The type of a pack's four values; any other type itself.
+[[nodiscard]] DType element_of(DType dtype);
 /// By `name`; nothing if unknown.
 [[nodiscard]] std::optional<DType> parse_dtype(std::string_view name);
 

@@ -17,7 +17,7 @@ TEST(DType, EveryTypeIsFoundByItsName) {
     names.emplace(type.name);
   }
   EXPECT_EQ(names.size(), dtypes().size());
-  EXPECT_EQ(dtypes().size(), static_cast<std::size_t>(DType::kU8) + 1);
+  EXPECT_EQ(dtypes().size(), static_cast<std::size_t>(DType::kF4E2M1x4) + 1);
 }
 
 TEST(DType, UnknownNamesGiveNothing) {
@@ -40,6 +40,20 @@ TEST(DType, FloatFieldsFillTheElement) {
       EXPECT_EQ(bits - (unsigned_scale ? 1 : 0), type.size * 8) << type.name;
     }
   }
+}
+
+TEST(DType, PacksHoldFourValuesOfTheirElement) {
+  int packs = 0;
+  for (const DTypeInfo& type : dtypes()) {
+    const DTypeInfo& element = info(element_of(type.dtype));
+    EXPECT_EQ(is_packed(type.dtype), element.dtype != type.dtype);
+    EXPECT_EQ(is_packed(type.dtype), type.name.ends_with("_x4"));
+    if (!is_packed(type.dtype)) continue;
+    ++packs;
+    EXPECT_EQ(type.size * 8, 4 * (1 + element.exponent_bits + element.mantissa_bits)) << type.name;
+    EXPECT_FALSE(is_float(type.dtype));
+  }
+  EXPECT_EQ(packs, 3);
 }
 
 TEST(DType, SafetensorsNamesAreUnique) {

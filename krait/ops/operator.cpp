@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -31,18 +30,6 @@ Difference compare_one(const std::string& name, const TensorMap& got, const Tens
     out.max_abs = std::max(out.max_abs, std::isnan(difference) ? kInfinity : difference);
   }
   return out;
-}
-
-/// Which of two values was meant nobody can say, so a second one is an error.
-void assign(Params& params, std::span<const std::string> assignments) {
-  std::set<std::string, std::less<>> given;
-  for (const std::string& assignment : assignments) {
-    params.set_assignment(assignment);
-    const std::string name = assignment.substr(0, assignment.find('='));
-    if (!given.insert(name).second)
-      throw UserError(Report{cat("parameter ", name, " is given twice"), "--set", assignment,
-                             "keep one value"});
-  }
 }
 
 }  // namespace
@@ -86,7 +73,7 @@ KernelParams kernel_params(const Operator& op, const kernels::Kernel& kernel,
   std::vector<ParamSpec> specs = kernel.params;
   specs.insert(specs.end(), op.params.begin(), op.params.end());
   KernelParams out{.kernel = Params(std::move(specs)), .op = Params(op.params)};
-  assign(out.kernel, assignments);
+  out.kernel.set_assignments(assignments);
   for (const ParamSpec& spec : op.params) {
     const bool hidden = std::any_of(kernel.params.begin(), kernel.params.end(),
                                     [&](const ParamSpec& k) { return k.name == spec.name; });

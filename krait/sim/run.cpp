@@ -147,7 +147,7 @@ class Runner {
         std::max_element(out.path.begin(), out.path.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     out.bound_by = most == out.path.end() ? "nothing" : most->first;
-    out.evidence = assumed_values(plan_, machine_);
+    if (options_.evidence) out.evidence = assumed_values(plan_, machine_);
   }
 
   static std::string remedy(const std::string& kind) {
@@ -155,6 +155,7 @@ class Runner {
     if (kind == "output-unwritten") return "store every element of the output";
     if (kind == "accumulate-uninitialised") return "start the accumulation with accumulate=false";
     if (kind == "onezero-broken") return "leave onezero out: the product then takes all passes";
+    if (kind == "accumulator-unset") return "start the accumulation with reduce_cmd=reset_reduce";
     KRAIT_ASSERT(kind == "accumulate-engine-write");  // a finding without a remedy is our bug
     return "start the group with a product, not with memset or copy";
   }

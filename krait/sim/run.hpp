@@ -22,6 +22,7 @@ struct RunOptions {
   bool rounding = true;
   Rounding mode{};             // how stores round
   bool strict = false;         // findings become a MachineFault at the end of the run
+  bool evidence = true;        // list the assumed values; false where only the time is asked for
   TraceSink* trace = nullptr;  // receives one event an instruction and DMA; nullptr: none
 };
 

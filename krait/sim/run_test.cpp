@@ -168,6 +168,33 @@ TEST(Run, ReadingWhatNothingHasWrittenIsAFinding) {
   EXPECT_FALSE(r.findings[0].fix.empty());
 }
 
+// Two tiles accumulate into one register each lane; without the reset that is a finding.
+TEST(Run, AccumulatorsLastBetweenInstructionsAndStartUnset) {
+  const MachineSpec& m = find_machine("trn2");
+  for (const bool reset : {true, false}) {
+    KernelBuilder kb("sums", m);
+    const Hbm out = kb.output("out", DType::kF32, {128, 1});
+    const Ref x = kb.sbuf("x", DType::kF32, 128, {4}), sum = kb.sbuf("sum", DType::kF32, 128, {1});
+    kb.emit(isa::Memset{.dst = x, .value = 1.5F});
+    isa::TensorScalarReduce add;
+    add.dst = x, add.data = x, add.operand0 = 2.0F;
+    add.reduce_cmd = reset ? isa::ReduceCmd::kResetReduce : isa::ReduceCmd::kReduce;
+    kb.emit(add);
+    add.reduce_cmd = isa::ReduceCmd::kReduce, add.reduce_res = sum;
+    kb.emit(add);
+    kb.emit(isa::DmaCopy{.dst = out.view(0, 1, 128, {{1, 1}}), .src = sum});
+    const Result r = run(kb.finish(), m, {});
+    if (reset) {
+      EXPECT_TRUE(r.findings.empty());
+      EXPECT_EQ(r.outputs.at("out").values<float>()[77], 4 * 3 + 4 * 6);
+      continue;
+    }
+    ASSERT_EQ(r.findings.size(), 1U);
+    EXPECT_EQ(r.findings[0].kind, "accumulator-unset");
+    EXPECT_THAT(r.findings[0].fix, HasSubstr("reset_reduce"));
+  }
+}
+
 TEST(Run, StrictTurnsAFindingIntoAFault) {
   const MachineSpec& m = find_machine("trn1");
   EXPECT_THROW((void)run(reads_nothing(m), m, {}, {.strict = true}), MachineFault);

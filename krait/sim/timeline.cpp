@@ -5,10 +5,12 @@
 
 #include "krait/base/error.hpp"
 #include "krait/base/text.hpp"
+#include "krait/isa/cost.hpp"
 
 namespace krait::sim {
 namespace {
 
+using isa::clock_of;
 using isa::Engine;
 
 std::size_t slot(Engine engine) {
@@ -19,22 +21,6 @@ std::size_t slot(Engine engine) {
 Queue queue_of(const Record& record) {
   const auto engine = static_cast<Queue>(record.engine);
   return record.timing->dma.partitions != 0 ? static_cast<Queue>(kFirstRing + engine) : engine;
-}
-
-const Clock& clock_of(const MachineSpec& m, Engine engine) {
-  switch (engine) {
-    case Engine::kTensor:
-      return m.tensor.clock.value;
-    case Engine::kVector:
-      return m.vector.clock.value;
-    case Engine::kScalar:
-      return m.scalar.clock.value;
-    case Engine::kGpSimd:
-      return m.gpsimd.clock.value;
-    case Engine::kSync:
-      return m.sync.base_clock.value;
-  }
-  KRAIT_ASSERT(false);
 }
 
 unsigned psum_banks(const Record& record) {

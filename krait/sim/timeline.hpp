@@ -119,7 +119,7 @@ class Timeline {
   UnaryFn table_ = UnaryFn::kCopy;
   // DMA.
   std::vector<Calendar> dma_engines_;
-  std::array<std::array<Ps, 32>, 5> ring_end_{};
+  std::array<std::array<Ps, 64>, 5> ring_end_{};
   Calendar hbm_;
   std::int64_t dma_count_ = 0, hbm_read_ = 0, hbm_write_ = 0;
   // Semaphores: times of the signals given, in order, with the queue that gave them.

@@ -11,4 +11,7 @@ extern const std::string_view kReportCss;     // report/report.css
 extern const std::string_view kReportScript;  // report/report.js
 extern const std::string_view kChartJs;       // Chart.js 3.9, the system package's file
 
+extern const std::string_view kPublishedCsv;     // fidelity/published.csv
+extern const std::string_view kInstructionsCsv;  // fidelity/instructions.csv
+
 }  // namespace krait::study::embedded

@@ -12,7 +12,7 @@ import unittest
 KRAIT = os.environ.get("KRAIT", "build/release/bin/krait")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "tests" / "golden"
-COMMANDS = ("map", "sim", "check", "op", "jobs", "kernels", "machines", "insn")
+COMMANDS = ("map", "sim", "check", "op", "fidelity", "jobs", "kernels", "machines", "insn")
 SCANS = ("scan_stepwise", "scan_logdepth", "scan_hardware")
 DTYPES = {"F32": ("f", 4), "F64": ("d", 8), "I64": ("q", 8)}
 

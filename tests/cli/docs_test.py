@@ -30,15 +30,29 @@ class Docs(CliTest):
 
     def test_each_section_names_every_key(self):
         data, sidecar = golden("selective_scan", "ss_full_len1")
-        for words in (["map", "--machine", "trn1"], ["sim", "scan_hardware"], ["check", GOLDEN],
+        for words in (["map", "--machine", "trn1"], ["sim", "scan_hardware"], ["sim", "stream"], ["sim", "dma"],
+                      ["check", GOLDEN], ["fidelity", "--kind", "DMA"],
                       ["op", "selective_scan", "--in", data, "--attrs", sidecar, "--out", "y"],
                       ["jobs"], ["jobs", "show", "1"], ["jobs", "rerun", "1"], ["jobs", "export", "j"],
-                      ["jobs", "import", "j"], ["kernels"], ["kernels", "scan_hardware"], ["machines"],
+                      ["jobs", "import", "j"], ["kernels"], ["kernels", "scan_hardware"], ["kernels", "stream"], ["machines"],
                       ["machines", "trn2"], ["insn"], ["insn", "dma_copy"]):
             reply = self.object(*words)
             for key in reply:
                 with self.subTest(words=words, key=key):
                     self.assertRegex(SECTIONS[words[0]], rf"`{re.escape(key)}\b")
+
+    def test_each_parameter_of_a_probe_is_named(self):
+        for probe in self.object("kernels")["probes"]:
+            fields = {field["name"] for field in self.object("insn", "tensor_tensor")["fields"]}
+            for param in self.object("kernels", probe["name"])["params"]:
+                if param["name"] not in fields - {"dst", "src"}:
+                    self.assertRegex(SECTIONS["sim"], rf"`{param['name']}[=`]", probe)
+
+    def test_nested_keys_of_fidelity_are_named(self):
+        reply = self.object("fidelity", "--kind", "instr-DVE")
+        for key in (*reply["rows"][0], *reply["kinds"][0], *reply["pairs"], *reply["pairs"]["list"][0],
+                    *self.object("fidelity", "--kind", "instr-mix")["not_expressed"][0]):
+            self.assertRegex(SECTIONS["fidelity"], rf"[`.{{ ]{key}[`,}}]", key)
 
     def test_exit_codes_are_stated(self):
         for code in ("0", "1", "70"):

@@ -66,7 +66,9 @@ class StandardOutput(CliTest):
         for columns in (80, 120):
             for words in ([], ["map", "--help"], ["sim", "--help"], ["kernels"], ["kernels", "scan_hardware"],
                           ["machines"], ["machines", "trn3"], ["insn"], ["insn", "activation"],
-                          ["sim", "scan_hardware"], ["check", GOLDEN, "--backend", "cpu"]):
+                          ["sim", "scan_hardware"], ["sim", "stream"], ["sim", "dma"],
+                          ["sim", "stream", "--set", "insn=scalar_tensor_tensor", "--set", "dtype=bf16"],
+                          ["kernels", "stream"], ["fidelity"], ["check", GOLDEN, "--backend", "cpu"]):
                 with self.subTest(columns=columns, words=words):
                     text = self.on_terminal(columns, *words)
                     self.assertLessEqual(max(map(len, text.splitlines())), columns)

@@ -118,6 +118,41 @@ std::vector<Case> isa_cases() {
       emits("a form GpSimdE lacks", "engine-op", [](Bench& k) { k.emit(TensorScalar{.dst = k.s, .data = k.s, .engine = Engine::kGpSimd}); }),
       emits("rsqrt in a scan", "engine-op", [](Bench& k) { k.emit(TensorTensorScan{.dst = k.s, .a = k.s, .b = k.s, .op0 = AluOp::kRsqrt}); }),
       emits("rsqrt in scalar_tensor_tensor", "engine-op", [](Bench& k) { k.emit(ScalarTensorTensor{.dst = k.s, .data = k.s, .other = k.s, .op1 = AluOp::kRsqrt}); }),
+      // what a generation lacks
+      emits("range_select on v2", "generation", [](Bench& k) { k.emit(RangeSelect{.dst = k.s, .on_true = k.s, .bound0 = k.col, .bound1 = k.col}); }, "trn1"),
+      emits("activate2 on v3", "generation", [](Bench& k) { k.emit(Activate2{.dst = k.s, .data = k.s}); }),
+      emits("square on v3", "alu-generation", [](Bench& k) { k.emit(TensorScalar{.dst = k.s, .data = k.s, .op0 = AluOp::kSquare}); }),
+      emits("abs_max on v3", "alu-generation", [](Bench& k) { k.emit(TensorTensor{.dst = k.s, .a = k.s, .b = k.s, .op = AluOp::kAbsMax}); }),
+      emits("relu as the second operator", "alu-op", [](Bench& k) { k.emit(TensorScalar{.dst = k.s, .data = k.s, .op1 = AluOp::kRelu}); }, "trn3"),
+      emits("a pair of operators activate2 lacks", "engine-op", [](Bench& k) { k.emit(Activate2{.dst = k.s, .data = k.s, .op0 = AluOp::kMax}); }, "trn3"),
+      emits("a slope for another function", "relu-param", [](Bench& k) { k.emit(Activate2{.dst = k.s, .data = k.s, .fn = UnaryFn::kExp, .relu_param = 0.5F}); }, "trn3"),
+      emits("bits of floats", "bit-dtype", [](Bench& k) { k.emit(TensorTensor{.dst = k.s, .a = k.s, .b = k.s, .op = AluOp::kBitwiseAnd}); }),
+      emits("half a bit pattern", "bit-operand", [](Bench& k) { const Tile i = changed(k.s, [](Tile& t) { t.dtype = DType::kI32; }); k.emit(TensorScalar{.dst = i, .data = i, .operand0 = 0.5F, .op0 = AluOp::kLeftShift}); }),
+      emits("bits and arithmetic", "alu-class", [](Bench& k) { const Tile i = changed(k.s, [](Tile& t) { t.dtype = DType::kI32; }); k.emit(TensorScalar{.dst = i, .data = i, .op0 = AluOp::kBitwiseAnd, .op1 = AluOp::kAdd}); }),
+      // accumulators
+      emits("a reduce_cmd that ScalarE lacks", "reduce-cmd", [](Bench& k) { k.emit(Activation{.dst = k.s, .data = k.s, .reduce_cmd = ReduceCmd::kLoadReduce}); }),
+      emits("reading an accumulator that idle leaves undefined", "reduce-cmd", [](Bench& k) { k.emit(TensorScalarReduce{.dst = k.s, .data = k.s, .reduce_res = k.col, .reduce_cmd = ReduceCmd::kIdle}); }),
+      emits("a start value without load_reduce", "reduce-init", [](Bench& k) { k.emit(Exponential{.dst = k.s, .src = k.s, .reduce_init = 1}); }, "trn3"),
+      emits("a range beyond what f32 counts", "range-start", [](Bench& k) { k.emit(RangeSelect{.dst = k.s, .on_true = k.s, .bound0 = k.col, .bound1 = k.col, .range_start = 1 << 24}); }),
+      // searches, statistics, shuffles
+      emits("nine largest", "eight-elements", [](Bench& k) { k.emit(Max8{.dst = k.t, .src = k.s}); }),
+      emits("a search in seven elements", "search-size", [](Bench& k) { k.emit(Max8{.dst = changed(k.t, [](Tile& t) { t.dims[0].count = 8; }), .src = changed(k.s, [](Tile& t) { t.dims[0].count = 7; })}); }),
+      emits("statistics of another shape", "bn-shape", [](Bench& k) { k.emit(BnStats{.dst = k.t, .data = k.s}); }),
+      emits("statistics of a long row", "bn-size", [](Bench& k) { k.emit(BnStats{.dst = changed(k.t, [](Tile& t) { t.dims[0].count = 6; }), .data = changed(k.s, [](Tile& t) { t.dims[0].count = 513; })}); }),
+      emits("statistics that are no triples", "bn-triples", [](Bench& k) { k.emit(BnAggr{.dst = changed(k.t, [](Tile& t) { t.dims[0].count = 2; }), .data = k.s}); }),
+      emits("a lane of another quadrant", "shuffle-mask", [](Bench& k) { NcStreamShuffle i{.dst = k.s, .src = k.s}; i.mask.lane[4] = 40; k.emit(i); }),
+      emits("lanes beyond the tile", "shuffle-lanes", [](Bench& k) { const Tile few = changed(k.s, [](Tile& t) { t.partitions = 8; }); k.emit(NcStreamShuffle{.dst = few, .src = few}); }),
+      // random numbers
+      emits("two seeds", "rng-state", [](Bench& k) { k.emit(SetRngSeed{.src_seeds = k.col}); }),
+      emits("a state of another size", "rng-state", [](Bench& k) { k.emit(RandGetState{.dst = changed(k.s, [](Tile& t) { t.dtype = DType::kU32; })}); }),
+      emits("an empty range", "rand-range", [](Bench& k) { k.emit(Rand2{.dst = k.s, .min = 2.0F, .max = 1.0F}); }, "trn3"),
+      // MX
+      emits("a pack where a value is needed", "dtype", [](Bench& k) { const Tile x4 = changed(k.s, [](Tile& t) { t.dtype = DType::kF8E5M2x4; }); k.emit(TensorScalar{.dst = x4, .data = x4}); }, "trn3"),
+      emits("a pack on v3", "dtype", [](Bench& k) { k.emit(Memset{.dst = changed(k.s, [](Tile& t) { t.dtype = DType::kF8E5M2x4; })}); }),
+      emits("unpacking by a copy", "packed-cast", [](Bench& k) { k.emit(TensorCopy{.dst = k.s, .src = changed(k.s, [](Tile& t) { t.dtype = DType::kF8E5M2x4; })}); }, "trn3"),
+      emits("a pack of ones", "packed-value", [](Bench& k) { k.emit(Memset{.dst = changed(k.s, [](Tile& t) { t.dtype = DType::kF8E5M2x4; }), .value = 1}); }, "trn3"),
+      emits("packs of another shape", "mx-shape", [](Bench& k) { k.emit(QuantizeMx{.dst = changed(k.s, [](Tile& t) { t.dtype = DType::kF8E5M2x4; }), .src = k.b, .dst_scale = changed(k.t, [](Tile& t) { t.dtype = DType::kU8; })}); }, "trn3"),
+      emits("scales off their place", "mx-scale-place", [](Bench& k) { k.emit(QuantizeMx{.dst = changed(k.t, [](Tile& t) { t.dtype = DType::kF8E5M2x4, t.dims[0].count = 8; }), .src = k.b, .dst_scale = changed(k.t, [](Tile& t) { t.dtype = DType::kU8, t.dims[0].count = 8; }), .scale_offset = 2}); }, "trn3"),
       // iota
       emits("a pattern of another size", "iota-pattern", [](Bench& k) { k.emit(Iota{.dst = k.s}); }),
       emits("a pattern that does not encode", "iota-pattern", [](Bench& k) { Iota i{.dst = k.s}; i.pattern.dims[0] = {1, 40000}; k.emit(i); }),
@@ -259,6 +294,10 @@ TEST(Rules, OfTheInstructionCheckerHaveCases) {
 }
 TEST(Rules, OfTheVerifierHaveCases) {
   EXPECT_EQ(covered(ir_cases()), rules_of_folder("krait/ir"));
+}
+
+TEST(Rules, OfAnInstructionAreInItsOwnTests) {
+  EXPECT_EQ(untested_rules(), std::set<std::string>{});
 }
 
 TEST(Remedies, AreInEveryMessage) {

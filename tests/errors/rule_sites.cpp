@@ -88,6 +88,19 @@ std::set<std::string> rules_of_folder(const std::string& folder) {
   return over_folder(folder, rules_in);
 }
 
+std::set<std::string> untested_rules() {
+  const auto folder = std::filesystem::path(KRAIT_SOURCE_DIR) / "krait/isa/insn";
+  std::set<std::string> out;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::string name = entry.path().stem().string();
+    if (name.ends_with("_test")) continue;
+    const std::string tests = read_file(folder / (name + "_test.cpp"));
+    for (const std::string& rule : rules_in(read_file(entry.path())))
+      if (tests.find("\"" + rule + "\"") == std::string::npos) out.insert(name + ": " + rule);
+  }
+  return out;
+}
+
 std::set<std::string> without_remedy(std::string_view source) {
   const std::string flat = flattened(source);
   std::set<std::string> out;

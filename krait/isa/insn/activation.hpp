@@ -1,11 +1,15 @@
 #pragma once
 
+#include "krait/isa/accumulate.hpp"
 #include "krait/isa/cost.hpp"
 #include "krait/isa/insn.hpp"
 
 namespace krait::isa {
 
-/// dst[p,i] = fn(data[p,i] * scale[p] + bias[p]);  reduce_res[p] = sum over i, if given.
+/// dst[p,i] = fn(data[p,i] * scale[p] + bias[p]). reduce_cmd adds the row to ScalarE's accumulator
+/// register of the lane (reset to 0 first, unless it says reduce); reduce_res[p], if given, is the
+/// register read out. Without a reduce_cmd the row sum alone is what reduce_res gets; the manual's
+/// activation_reduce is that.
 /// scale is a constant or [P, 1] f32, bias a constant or [P, 1] of any dtype but tf32; a bias of 0
 /// is not added (so -0 stays -0). x*scale and +bias are rounded to f32 one after the other
 /// (assumed), fn is correctly rounded (assumed: the tables' accuracy is not published); the sum
@@ -17,6 +21,7 @@ struct Activation {
   Operand scale = 1.0F;
   Operand bias;
   UnaryFn fn = UnaryFn::kCopy;
+  ReduceCmd reduce_cmd = ReduceCmd::kDefault;
 
   static constexpr InsnInfo info{
       .name = "activation",
@@ -27,9 +32,13 @@ struct Activation {
 
   static constexpr auto fields() {
     using T = Activation;
-    return std::tuple{
-        out("dst", &T::dst),         in("data", &T::data),      out("reduce_res", &T::reduce_res),
-        operand("scale", &T::scale), operand("bias", &T::bias), attr("fn", &T::fn)};
+    return std::tuple{out("dst", &T::dst),
+                      in("data", &T::data),
+                      out("reduce_res", &T::reduce_res),
+                      operand("scale", &T::scale),
+                      operand("bias", &T::bias),
+                      attr("fn", &T::fn),
+                      attr("reduce_cmd", &T::reduce_cmd)};
   }
 
   void check(Checker& c) const {
@@ -49,7 +58,9 @@ struct Activation {
                   (!bias.is_tile() && bias.value == 0),
               "activation-bias", "activation(reciprocal) takes no bias on this generation",
               describe(bias), "add the bias in an instruction before");
-    if (reduce_res.present()) c.per_partition("reduce_res", reduce_res, dst);
+    check_reduce(
+        c, Engine::kScalar, command(), reduce_res, dst,
+        {ReduceCmd::kIdle, ReduceCmd::kReset, ReduceCmd::kReduce, ReduceCmd::kResetReduce});
   }
 
   void execute(Memory& m) const {
@@ -62,9 +73,10 @@ struct Activation {
       apply_row_scalar(AluOp::kMultiply, x, s, false, argument);
       if (b != 0) apply_row_scalar(AluOp::kAdd, argument, b, false, argument);
       apply_row(fn, argument, row);
-      const float sum = reduce_res.present() ? reduce_row(AluOp::kAdd, row, 0) : 0;
+      accumulate(m, Engine::kScalar, data.partition + p, command(), AluOp::kAdd, 0, row);
       m.store(dst, p, row);
-      if (reduce_res.present()) m.store1(reduce_res, p, sum);
+      if (reduce_res.present())
+        m.store1(reduce_res, p, m.accumulator(Engine::kScalar, data.partition + p));
     }
   }
 
@@ -73,10 +85,15 @@ struct Activation {
     const double rate = narrow ? s.scalar_rates.activation_16bit_rate : s.scalar_rates.base_rate;
     Timing t = scalar_time(s, dst.free_size(), rate, {&dst, &data});
     if (reduce_res.present()) t.occupancy = t.occupancy + s.scalar_rates.accumulator_read.value;
-    t.needs_table = fn != UnaryFn::kCopy && fn != UnaryFn::kSquare && fn != UnaryFn::kAbs &&
-                    fn != UnaryFn::kRelu && fn != UnaryFn::kSign;
+    t.needs_table = loads_table(fn);
     t.table = fn;
     return t;
+  }
+
+ private:
+  [[nodiscard]] ReduceCmd command() const {
+    if (reduce_cmd != ReduceCmd::kDefault) return reduce_cmd;
+    return reduce_res.present() ? ReduceCmd::kResetReduce : ReduceCmd::kIdle;
   }
 };
 

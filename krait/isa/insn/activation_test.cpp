@@ -85,6 +85,61 @@ TEST(Activation, SumsTheUnroundedValuesInOrder) {
   });
 }
 
+// reduce_regs: each command, over two instructions, read out by a third that is idle.
+TEST(Activation, AccumulatesAsReduceCmdSays) {
+  const auto after = [](ReduceCmd first, ReduceCmd second) {
+    TestMemory m;
+    const Tile data = sbuf(DType::kF32, 2, 3, kData), dst = sbuf(DType::kBf16, 2, 3, kDst),
+               sum = sbuf(DType::kF32, 2, 1, kSum);
+    m.fill(data, [](int p, std::int64_t i) { return static_cast<float>(i + 1 + 10 * p); });
+    Activation a = insn(dst, data, UnaryFn::kCopy);
+    a.reduce_cmd = first;
+    m.run(a);
+    a.reduce_cmd = second;
+    m.run(a);
+    a.reduce_cmd = ReduceCmd::kIdle, a.reduce_res = sum;
+    m.run(a);
+    EXPECT_EQ(m.findings().empty(), first != ReduceCmd::kReduce && !std::isnan(m.get(sum, 0, 0)));
+    for (const RunFinding& f : m.findings()) EXPECT_EQ(f.kind, "accumulator-unset");
+    const float x = m.get(sum, 0, 0);
+    EXPECT_TRUE(std::isnan(x) || m.get(sum, 1, 0) == x * 6) << "6 and 36 a row";
+    return x;
+  };
+  using C = ReduceCmd;
+  EXPECT_EQ(after(C::kResetReduce, C::kReduce), 12);
+  EXPECT_EQ(after(C::kReset, C::kReduce), 6);
+  EXPECT_EQ(after(C::kResetReduce, C::kReset), 0);
+  EXPECT_EQ(after(C::kReduce, C::kResetReduce), 6) << "the first has found an unset register";
+  EXPECT_EQ(after(C::kResetReduce, C::kIdle), 6);
+  EXPECT_EQ(after(C::kResetReduce, C::kDefault), 6) << "without reduce_res the default is idle";
+  EXPECT_TRUE(std::isnan(after(C::kIdle, C::kIdle)));
+  EXPECT_TRUE(std::isnan(after(C::kIdle, C::kReduce)));
+}
+
+TEST(Activation, ReduceResMayAliasDstAndLanesFollowTheData) {
+  TestMemory m;
+  const Tile data = tile(Space::kSbuf, DType::kF32, 32, {{1, 4}}, kData, 32),
+             dst = tile(Space::kSbuf, DType::kF32, 32, {{1, 4}}, kDst, 64);
+  m.fill(data, [](int p, std::int64_t) { return static_cast<float>(p); });
+  Activation a = insn(dst, data, UnaryFn::kCopy);
+  a.reduce_res = tile(Space::kSbuf, DType::kF32, 32, {{1, 1}}, kDst + 4, 64);
+  m.run(a);
+  expect_tile(m, dst, [](int p, std::int64_t i) { return static_cast<float>(i == 1 ? 4 * p : p); });
+  EXPECT_EQ(m.accumulator(Engine::kScalar, 32 + 5), 20);
+}
+
+TEST(Activation, RulesOfReduceCmd) {
+  const Tile s = sbuf(DType::kF32, 64, 32);
+  Activation a = insn(s, s);
+  for (const ReduceCmd cmd : {ReduceCmd::kDefault, ReduceCmd::kIdle, ReduceCmd::kReset,
+                              ReduceCmd::kReduce, ReduceCmd::kResetReduce}) {
+    a.reduce_cmd = cmd;
+    expect_legal_everywhere(a);
+  }
+  a.reduce_cmd = ReduceCmd::kLoadReduce;  // VectorE's only
+  expect_rule_everywhere(a, "reduce-cmd");
+}
+
 TEST(Activation, AConstantBiasNeedsV3) {
   const Tile s = sbuf(DType::kF32, 64, 32);
   Activation a = insn(s, s);

@@ -3,10 +3,12 @@
 #include "krait/isa/cost.hpp"
 #include "krait/isa/insn.hpp"
 #include "krait/isa/iota_pattern.hpp"
+#include "krait/isa/select.hpp"
 
 namespace krait::isa {
 
-/// v(p,i) = the iota pattern;  dst[p,i] = cmp(v, 0) ? on_true[p,i] : on_false. Source: ISA32.
+/// v(p,i) = the iota pattern;  dst[p,i] = cmp(v, 0) ? on_true[p,i] : on_false. Elements of on_true
+/// keep every bit if dst has its dtype, else they go through f32. Source: ISA32.
 struct AffineSelect {
   Tile dst, on_true;  // [P, F], SBUF
   IotaPattern pattern;
@@ -26,6 +28,10 @@ struct AffineSelect {
                       attr("cmp", &T::cmp), attr("on_false", &T::on_false)};
   }
 
+  static AffineSelect sample(const SampleShape& s) {
+    return {.dst = s.out(), .on_true = s.in(), .pattern = counting_pattern(s.n)};
+  }
+
   void check(Checker& c) const {
     c.present("dst", dst), c.present("on_true", on_true);
     c.in_sbuf("dst", dst), c.in_sbuf("on_true", on_true);
@@ -41,11 +47,12 @@ struct AffineSelect {
     for (int p = 0; p < dst.partitions; ++p) {
       m.begin_row();
       const auto x = m.load(on_true, p);
-      const auto row = m.scratch(x.size());
+      const auto row = m.scratch(x.size()), keep = m.scratch(x.size());
       for_each_value(pattern, p, [&](std::size_t i, std::int32_t v) {
-        row[i] = apply(cmp, static_cast<float>(v), 0) != 0 ? x[i] : on_false;
+        keep[i] = apply(cmp, static_cast<float>(v), 0);
+        row[i] = keep[i] != 0 ? x[i] : on_false;
       });
-      m.store(dst, p, row);
+      store_selected(m, dst, on_true, p, row, [&](std::size_t i) { return keep[i] != 0; });
     }
   }
 

@@ -34,6 +34,18 @@ TEST(AffineSelect, KeepsWhereTheAffineFunctionCompares) {
     }
 }
 
+// Equal dtypes are not cast: integers beyond 2^24 and NaN payloads stay.
+TEST(AffineSelect, KeepsEveryBitOfEqualDtypes) {
+  for (const auto& [d, bits] : {std::pair{DType::kI32, 16777217U}, {DType::kBf16, 0xFF81U}}) {
+    TestMemory m;
+    const Tile src = sbuf(d, 1, 4), dst = sbuf(d, 1, 4, 8192);
+    for (std::int64_t i = 0; i < 4; ++i) m.set_bits(src, 0, i, bits);
+    m.run(insn(dst, src, AluOp::kGreaterEqual, 2));
+    for (std::int64_t i = 0; i < 4; ++i)
+      EXPECT_EQ(m.bits(dst, 0, i), i <= 2 ? bits : encode(d, -5.5F)) << name(d) << " " << i;
+  }
+}
+
 TEST(AffineSelect, WalksEveryAccessPatternAndInPlace) {
   for (const Tile& src : layouts(DType::kF32, 2, 0, true))
     for (const Tile& dst : layouts(DType::kF32, 2, 8192, false)) {

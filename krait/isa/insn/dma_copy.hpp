@@ -21,7 +21,8 @@ struct DmaCopy {
       .formula = "dst[p,i] = src[p,i]",
       .cost_source = {Evidence::kDerived,
                       "DMAO AGENT KO: descriptor_ns + max(b, 512) / rate per descriptor"},
-      .by_dma = true};
+      .by_dma = true,
+      .packed = true};
 
   static constexpr auto fields() {
     using T = DmaCopy;
@@ -29,9 +30,14 @@ struct DmaCopy {
                       attr("dge", &T::dge)};
   }
 
+  static DmaCopy sample(const SampleShape& s) {
+    return {.dst = s.out(), .src = s.in(s.n, Space::kHbm)};
+  }
+
   void check(Checker& c) const {
     c.present("dst", dst), c.present("src", src);
     c.same_shape("dst", dst, "src", src);
+    c.no_packed_cast("dst", dst, "src", src);
     c.require(!dst.in_psum() && !src.in_psum(), "dma-psum", "DMA does not reach PSUM",
               describe(dst.in_psum() ? dst : src), "copy through SBUF (tensor_copy)");
     if (dge == DgeMode::kHardware) {

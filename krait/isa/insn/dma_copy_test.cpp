@@ -53,7 +53,7 @@ TEST(DmaCopy, BroadcastsRowsAndWalksPatterns) {
       }
 }
 
-TEST(DmaCopy, ReachesAnyPartitionButNotPsum) {
+TEST(DmaCopy, RulesReachAnyPartitionButNotPsum) {
   const Tile h = hbm(DType::kF32, 5, 8, 8);
   expect_legal_everywhere(insn(tile(Space::kSbuf, DType::kF32, 5, {{1, 8}}, 0, 77), h));
   expect_legal_everywhere(insn(h, tile(Space::kSbuf, DType::kF32, 5, {{1, 8}}, 0, 123)));
@@ -98,7 +98,7 @@ TEST(DmaCopy, IsTriggeredByItsRing) {
 
 // Trigger times (A3, KO, PERF), in us: static 0.1 / 0.05 / 0.05, software 0.6, hardware 0.65
 // from v3 on.
-TEST(DmaCopy, IssueTime) {
+TEST(DmaCopy, CostOfIssue) {
   const Tile s = sbuf(DType::kF32, 64, 32), h = hbm(DType::kF32, 64, 32, 32);
   EXPECT_EQ(insn(s, h).time(trn1()).issue, from_ns(100));
   EXPECT_EQ(insn(s, h, DmaRing::kGpSimd, DgeMode::kSoftware).time(trn1()).issue, from_ns(600));
@@ -109,7 +109,7 @@ TEST(DmaCopy, IssueTime) {
   }
 }
 
-TEST(DmaCopy, DescriptorsFollowTheFinerSide) {
+TEST(DmaCopy, CostOfDescriptorsFollowsTheFinerSide) {
   // 128 rows of 512 f32: one descriptor a partition.
   DmaWork w = insn(sbuf(DType::kF32, 128, 512), hbm(DType::kF32, 128, 512, 4096)).time(trn2()).dma;
   EXPECT_EQ(w.partitions, 128);

@@ -24,6 +24,10 @@ struct Iota {
     return std::tuple{out("dst", &T::dst), attr("pattern", &T::pattern)};
   }
 
+  static Iota sample(const SampleShape& s) {
+    return {.dst = s.out(), .pattern = counting_pattern(s.n)};
+  }
+
   void check(Checker& c) const {
     c.present("dst", dst);
     c.in_sbuf("dst", dst);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "krait/base/text.hpp"
 #include "krait/isa/cost.hpp"
 #include "krait/isa/insn.hpp"
 
@@ -19,7 +20,8 @@ struct Memset {
       .summary = "fill with a constant",
       .formula = "dst[p,i] = value",
       .cost_source = {Evidence::kDocumented,
-                      "ISA26: N/2 if value 0 and 16-bit, else N (v2); later rates assumed"}};
+                      "ISA26: N/2 if value 0 and 16-bit, else N (v2); later rates assumed"},
+      .packed = true};
 
   static constexpr auto fields() {
     using T = Memset;
@@ -32,6 +34,8 @@ struct Memset {
     c.require(engine == Engine::kVector || engine == Engine::kGpSimd, "engine",
               "memset runs on VectorE or GpSimdE", attr_text(engine), "use VectorE");
     if (engine == Engine::kGpSimd) c.in_sbuf("dst", dst);
+    c.require(value == 0 || !is_packed(dst.dtype), "packed-value", "packs can be set to 0 only",
+              cat("value = ", value, ", dst = ", describe(dst)), "use quantize_mx");
   }
 
   [[nodiscard]] Engine engine_of() const { return engine; }

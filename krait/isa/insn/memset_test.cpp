@@ -38,6 +38,9 @@ TEST(Memset, Rules) {
   expect_rule_everywhere(Memset{.dst = hbm(DType::kF32, 1, 1, 1)}, "operand-space");
   expect_rule_everywhere(Memset{.dst = s, .engine = Engine::kScalar}, "engine");
   expect_rule_everywhere(Memset{}, "operand-missing");
+  const Tile packs = sbuf(DType::kF8E5M2x4, 64, 32);
+  EXPECT_THAT(rules(Memset{.dst = packs}, trn3()), IsEmpty());
+  expect_rule_everywhere(Memset{.dst = packs, .value = 1}, "packed-value");
 }
 
 // ISA26 (v2): N/2 for value 0 of a 16-bit type, else N. v3, v4 (assumed): N/4 16-bit, N/2 others.

@@ -32,6 +32,13 @@ struct NcMatmul {
                       attr("onezero", &T::onezero)};
   }
 
+  static NcMatmul sample(const SampleShape& s) {
+    return {.dst = sample_tile(s.dst.value_or(Space::kPsum), s.dst_dtype.value_or(DType::kF32), s.m,
+                               s.n),
+            .stationary = s.in(s.m),
+            .moving = s.other()};
+  }
+
   void check(Checker& c) const;
   [[nodiscard]] bool accumulates() const { return accumulate; }
   void execute(Memory& m) const;

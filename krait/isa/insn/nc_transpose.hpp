@@ -27,6 +27,12 @@ struct NcTranspose {
     return std::tuple{out("dst", &T::dst), in("src", &T::src), attr("engine", &T::engine)};
   }
 
+  static NcTranspose sample(const SampleShape& s) {
+    const DType dtype = s.dst_dtype.value_or(s.src_dtype.value_or(s.dtype));
+    return {.dst = sample_tile(s.dst.value_or(Space::kPsum), dtype, s.n, s.partitions),
+            .src = s.in()};
+  }
+
   void check(Checker& c) const;
   [[nodiscard]] Engine engine_of() const { return engine; }
   void execute(Memory& m) const;

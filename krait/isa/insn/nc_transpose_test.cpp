@@ -34,6 +34,14 @@ TEST(NcTranspose, WalksEveryAccessPatternAndInPlace) {
       expect_tile(m, dst,
                   [&](int p, std::int64_t i) { return m.get(src, static_cast<int>(i), p); });
     }
+  for (const Tile& src :
+       layouts(DType::kBf16, 12, 0, true, 96, Space::kPsum)) {  // another quadrant
+    TestMemory m;
+    const Tile dst = tile(Space::kPsum, DType::kBf16, 12, {{1, 12}}, 4096, 32);
+    m.fill_random(src, 1);
+    m.run(insn(dst, src, Engine::kVector));
+    expect_tile(m, dst, [&](int p, std::int64_t i) { return m.get(src, static_cast<int>(i), p); });
+  }
   TestMemory m;
   const Tile t = sbuf(DType::kBf16, 32, 32);
   m.fill_random(t, 2);
@@ -78,6 +86,10 @@ TEST(NcTranspose, Rules) {
   };
   expect_legal_everywhere(t(DType::kF32, 128, 128));
   expect_legal_everywhere(t(DType::kBf16, 32, 32, Engine::kVector));
+  for (const Space from : {Space::kSbuf, Space::kPsum})  // VectorE reaches both
+    for (const Space to : {Space::kSbuf, Space::kPsum})
+      expect_legal_everywhere(insn(tile(to, DType::kU16, 8, {{1, 32}}),
+                                   tile(from, DType::kU16, 32, {{1, 8}}), Engine::kVector));
   EXPECT_THAT(rules(t(DType::kF32, 128, 129), trn2()), Contains("transpose-size"));
   expect_rule_everywhere(t(DType::kF32, 32, 33, Engine::kVector), "transpose-size");
   expect_rule_everywhere(t(DType::kF32, 33, 32, Engine::kVector), "transpose-size");

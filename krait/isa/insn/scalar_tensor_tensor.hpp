@@ -43,8 +43,7 @@ struct ScalarTensorTensor {
     c.same_shape("data", data, "other", other);
     c.not_both_psum("data", data, "other", other);
     c.vector_operand("operand0", operand0, dst);
-    c.require(op0 != AluOp::kRsqrt && op1 != AluOp::kRsqrt, "engine-op", "VectorE has no rsqrt",
-              attr_text(op0) + ", " + attr_text(op1), "use activation rsqrt");
+    c.vector_op("op0", op0), c.vector_op("op1", op1, false);
   }
 
   void execute(Memory& m) const {

@@ -17,7 +17,8 @@ struct TensorCopy {
       .summary = "copy within SBUF and PSUM, with cast",
       .formula = "dst[p,i] = src[p,i]",
       .cost_source = {Evidence::kDocumented,
-                      "ISA26: max(MIN_II, N); fast modes A3; GpSimdE 150 + N assumed"}};
+                      "ISA26: max(MIN_II, N); fast modes A3; GpSimdE 150 + N assumed"},
+      .packed = true};
 
   static constexpr auto fields() {
     using T = TensorCopy;
@@ -28,6 +29,7 @@ struct TensorCopy {
     c.present("dst", dst), c.present("src", src);
     c.on_chip("dst", dst), c.on_chip("src", src);
     c.same_shape("dst", dst, "src", src);
+    c.no_packed_cast("dst", dst, "src", src);
     c.require(engine == Engine::kVector || engine == Engine::kScalar || engine == Engine::kGpSimd,
               "engine", "tensor_copy runs on VectorE, ScalarE or GpSimdE", attr_text(engine),
               "use VectorE");

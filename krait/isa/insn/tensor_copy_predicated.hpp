@@ -25,6 +25,10 @@ struct TensorCopyPredicated {
                       attr("reverse", &T::reverse)};
   }
 
+  static TensorCopyPredicated sample(const SampleShape& s) {
+    return {.dst = s.out(), .src = s.in(), .predicate = s.other(s.n, DType::kU32)};
+  }
+
   void check(Checker& c) const {
     c.present("dst", dst), c.present("src", src), c.present("predicate", predicate);
     c.on_chip("dst", dst), c.on_chip("src", src), c.on_chip("predicate", predicate);

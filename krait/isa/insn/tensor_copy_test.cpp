@@ -78,7 +78,7 @@ TEST(TensorCopy, Rules) {
   EXPECT_THAT(rules(insn(s, p, Engine::kScalar), trn3()), IsEmpty());
 }
 
-// The modes of A3 and A4; thresholds at MIN_II on both sides.
+// The modes of A3; thresholds at MIN_II on both sides.
 TEST(TensorCopy, CostOnVectorEngine) {
   const Tile f = sbuf(DType::kF32, 128, 512), b = sbuf(DType::kBf16, 128, 512),
              h = sbuf(DType::kF16, 128, 512);

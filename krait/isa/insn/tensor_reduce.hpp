@@ -6,7 +6,8 @@
 namespace krait::isa {
 
 /// Reduces the `axes` innermost free dimensions of data with op, left to right in f32; negate flips
-/// the sign of the result. dst holds one element for each position of the remaining dimensions.
+/// the sign of the result. bitwise_and, _or and _xor work on the bits of integers of one dtype. dst
+/// holds one element for each position of the remaining dimensions.
 /// Source: ISA32.
 struct TensorReduce {
   Tile dst, data;  // dst [P, F / reduced], data [P, F]
@@ -28,6 +29,8 @@ struct TensorReduce {
                       attr("axes", &T::axes), attr("negate", &T::negate)};
   }
 
+  static TensorReduce sample(const SampleShape& s) { return {.dst = s.out(1), .data = s.in()}; }
+
   void check(Checker& c) const {
     c.present("dst", dst), c.present("data", data);
     c.on_chip("dst", dst), c.on_chip("data", data);
@@ -36,7 +39,12 @@ struct TensorReduce {
               "axes must name 1 .. rank trailing dimensions", attr_text(axes),
               "the partition axis cannot be reduced here (use a TensorE product)");
     c.require(reduces(op), "reduce-op", "this operator is not a reduction", attr_text(op),
-              "use add, subtract, multiply, max, min or a logical operator");
+              "use add, subtract, multiply, max, min, a logical or a bitwise operator");
+    if (is_bitwise(op)) {
+      c.integers("dst", dst, "data", data);
+      c.require(!negate, "reduce-op", "bits have no sign to flip", attr_text(op),
+                "leave negate out");
+    }
     if (data.present() && axes >= 1 && axes <= data.rank)
       c.require(dst.free_size() == data.free_size() / inner(), "reduce-shape",
                 "dst must have one element for each position of the dimensions kept",
@@ -44,6 +52,7 @@ struct TensorReduce {
   }
 
   void execute(Memory& m) const {
+    if (is_bitwise(op)) return execute_bits(m);
     const auto length = static_cast<std::size_t>(inner());
     for (int p = 0; p < dst.partitions; ++p) {
       m.begin_row();
@@ -65,6 +74,18 @@ struct TensorReduce {
   }
 
  private:
+  void execute_bits(Memory& m) const {
+    const auto length = static_cast<std::size_t>(inner());
+    const int width = static_cast<int>(8 * dst.element_bytes());
+    std::vector<std::uint32_t> x(static_cast<std::size_t>(data.free_size())), out;
+    for (int p = 0; p < dst.partitions; ++p) {
+      m.load_words(data, p, x);
+      out.assign(x.size() / length, op == AluOp::kBitwiseAnd ? 0xFFFFFFFFU : 0U);
+      for (std::size_t i = 0; i < x.size(); ++i)
+        out[i / length] = apply_bits(op, out[i / length], x[i], width);
+      m.store_words(dst, p, out);
+    }
+  }
   [[nodiscard]] std::int64_t inner() const {
     std::int64_t n = 1;
     for (std::int32_t d = 0; d < axes; ++d)

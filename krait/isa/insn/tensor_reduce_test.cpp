@@ -104,6 +104,49 @@ TEST(TensorReduce, TakesAnyNumberOfTrailingAxesAndPatterns) {
   }
 }
 
+TEST(TensorReduce, FoldsBitsOfEveryIntegerDtype) {
+  for (const DType d : chip_dtypes()) {
+    if (is_float(d)) continue;
+    for (const AluOp op : {AluOp::kBitwiseAnd, AluOp::kBitwiseOr, AluOp::kBitwiseXor}) {
+      TestMemory m;
+      const Tile data = tile(Space::kSbuf, d, 2, {{11, 5}, {1, 7}}, kData),
+                 dst = sbuf(d, 2, 5, kDst);
+      const CounterRng rng(5);
+      for (int p = 0; p < 2; ++p)
+        for (std::int64_t i = 0; i < 35; ++i) {
+          const std::uint64_t odd =
+              rng.bits(flat(p, 35, i)) & rng.bits(5000 + flat(p, 35, i)) &
+              rng.bits(9000 + flat(p, 35, i));  // few bits, so that all differ
+          m.set_bits(data, p, i,
+                     (op == AluOp::kBitwiseAnd ? ~odd : odd) & ((1ULL << (8 * size_of(d))) - 1));
+        }
+      m.run(insn(dst, data, op));
+      for (int p = 0; p < 2; ++p)
+        for (std::int64_t j = 0; j < 5; ++j) {
+          std::uint64_t want = m.bits(data, p, 7 * j);
+          for (std::int64_t i = 7 * j + 1; i < 7 * j + 7; ++i) {
+            const std::uint64_t x = m.bits(data, p, i);
+            want = op == AluOp::kBitwiseAnd  ? want & x
+                   : op == AluOp::kBitwiseOr ? want | x
+                                             : want ^ x;
+          }
+          ASSERT_EQ(m.bits(dst, p, j), want) << name(op) << " " << name(d);
+        }
+    }
+  }
+}
+
+TEST(TensorReduce, RulesOfBitOperators) {
+  const Tile s = sbuf(DType::kI16, 64, 32), one = sbuf(DType::kI16, 64, 1);
+  expect_legal_everywhere(insn(one, s, AluOp::kBitwiseXor));
+  expect_rule_everywhere(insn(one, s, AluOp::kLeftShift), "reduce-op");
+  expect_rule_everywhere(insn(one, s, AluOp::kInvert), "reduce-op");
+  expect_rule_everywhere(insn(one, s, AluOp::kBitwiseAnd, 1, true), "reduce-op");
+  expect_rule_everywhere(insn(sbuf(DType::kI32, 64, 1), s, AluOp::kBitwiseAnd), "bit-dtype");
+  expect_rule_everywhere(
+      insn(sbuf(DType::kF32, 64, 1), sbuf(DType::kF32, 64, 32), AluOp::kBitwiseOr), "bit-dtype");
+}
+
 TEST(TensorReduce, Rules) {
   const Tile data = tile(Space::kSbuf, DType::kF32, 64, {{8, 4}, {1, 8}}),
              dst = sbuf(DType::kF32, 64, 4, kDst);

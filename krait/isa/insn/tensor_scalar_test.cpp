@@ -74,6 +74,81 @@ TEST(TensorScalar, UnaryOperatorsIgnoreTheOperand) {
   expect_tile(m, dst, [&](int, std::int64_t i) { return 1.0F / std::fabs(x[i]); });
 }
 
+TEST(TensorScalar, BitOperatorsTakeIntegersAsTheyAre) {
+  for (const DType d : chip_dtypes()) {
+    if (is_float(d)) continue;
+    const std::uint64_t all = (1ULL << (8 * size_of(d))) - 1;
+    for (int flags = 0; flags < 4; ++flags) {
+      const bool reverse0 = flags & 1, vector = flags & 2;
+      TestMemory m;
+      const Tile data = sbuf(d, 3, 19, kData), dst = sbuf(d, 3, 19, kDst), v = sbuf(d, 3, 1, kOp0);
+      const CounterRng rng(5);
+      for (int p = 0; p < 3; ++p) {
+        m.set_bits(v, p, 0, (0x9ABCDEF1 + static_cast<std::uint64_t>(p)) & all);
+        for (std::int64_t i = 0; i < 19; ++i)
+          m.set_bits(data, p, i,
+                     reverse0 ? static_cast<std::uint64_t>(i) : rng.bits(flat(p, 19, i)) & all);
+      }
+      // (data >> 3) ^ -2, or with both swapped (operand >> data) ^ -2
+      TensorScalar t = insn(dst, data, vector ? Operand(v) : Operand(3.0F), AluOp::kRightShift,
+                            -2.0F, AluOp::kBitwiseXor);
+      t.reverse0 = reverse0;
+      m.run(t);
+      for (int p = 0; p < 3; ++p)
+        for (std::int64_t i = 0; i < 19; ++i) {
+          const std::uint64_t x = m.bits(data, p, i), s = vector ? m.bits(v, p, 0) : 3;
+          const std::uint64_t value = reverse0 ? s : x, by = reverse0 ? x : s;
+          const std::uint64_t shifted = by < 8 * size_of(d) ? value >> by : 0;
+          ASSERT_EQ(m.bits(dst, p, i), shifted ^ (~1ULL & all)) << name(d) << " " << flags;
+        }
+    }
+  }
+  TestMemory m;
+  const Tile t = sbuf(DType::kU8, 1, 1, kData);
+  m.set_bits(t, 0, 0, 1);
+  m.run(insn(t, t, 0.0F, AluOp::kInvert));
+  EXPECT_EQ(m.bits(t, 0, 0), 254U) << "not the logical not";
+}
+
+TEST(TensorScalar, RulesOfBitOperators) {
+  const Tile s = sbuf(DType::kI16, 64, 32), v = sbuf(DType::kI16, 64, 1);
+  for (const AluOp op : bit_ops())
+    expect_legal_everywhere(insn(s, s, v, op, 3.0F, AluOp::kBitwiseAnd));
+  expect_legal_everywhere(insn(s, s, 4294967040.0F, AluOp::kBitwiseOr));
+  expect_rule_everywhere(insn(s, s, 1.0F, AluOp::kAdd, 1.0F, AluOp::kBitwiseOr), "alu-class");
+  expect_rule_everywhere(insn(s, s, 1.0F, AluOp::kBitwiseOr, 1.0F, AluOp::kAdd), "alu-class");
+  expect_rule_everywhere(insn(s, sbuf(DType::kU16, 64, 32), 1.0F, AluOp::kBitwiseOr), "bit-dtype");
+  const Tile f = sbuf(DType::kF32, 64, 32);
+  expect_rule_everywhere(insn(f, f, 1.0F, AluOp::kBitwiseOr), "bit-dtype");
+  expect_rule_everywhere(insn(s, s, sbuf(DType::kF32, 64, 1), AluOp::kBitwiseOr), "bit-dtype");
+  expect_rule_everywhere(insn(s, s, sbuf(DType::kI16, 64, 2), AluOp::kBitwiseOr),
+                         "per-partition-operand");
+  for (const float bad : {0.5F, 0x1p32F, -0x1.1p31F, kNan, kInf})
+    expect_rule_everywhere(insn(s, s, bad, AluOp::kBitwiseOr), "bit-operand");
+  for (const Engine e : {Engine::kScalar, Engine::kGpSimd}) {
+    TensorScalar i = insn(s, s, 1.0F, AluOp::kBitwiseOr);
+    i.engine = e;
+    expect_rule_everywhere(i, "engine-op");
+  }
+}
+
+TEST(TensorScalar, OperatorsOfV4) {
+  TestMemory m;
+  const Tile data = sbuf(DType::kF32, 1, 5, kData), dst = sbuf(DType::kF32, 1, 5, kDst);
+  const float x[] = {-4, 0.5F, 3, -3, kNan};
+  m.fill(data, [&](int, std::int64_t i) { return x[i]; });
+  const auto expect = [&](AluOp op, const std::vector<float>& want) {
+    m.run(insn(dst, data, 3.0F, op));
+    expect_tile(
+        m, dst, [&](int, std::int64_t i) { return want[static_cast<std::size_t>(i)]; },
+        std::string(name(op)));
+  };
+  expect(AluOp::kSquare, {16, 0.25F, 9, 9, kNan});
+  expect(AluOp::kRelu, {0, 0.5F, 3, 0, kNan});
+  expect(AluOp::kAbsMax, {-4, 3, 3, 3, 3});  // a tie gives the operand
+  expect(AluOp::kAbsMin, {3, 0.5F, 3, 3, 3});
+}
+
 TEST(TensorScalar, RulesOfOperandsAndSpaces) {
   const Tile s = sbuf(DType::kF32, 64, 32), p = psum(DType::kF32, 64, 32);
   expect_legal_everywhere(insn(p, p, 1.0F, AluOp::kMax));
@@ -125,6 +200,21 @@ TEST(TensorScalar, RsqrtRunsOnGpSimdOnlyAndWithinSbuf) {
     expect_rule_everywhere(i, "engine");
   }
   EXPECT_EQ(def_of<TensorScalar>().engine(&i), Engine::kSync);
+}
+
+TEST(TensorScalar, RulesOfOperatorsThatCameWithV4) {
+  const Tile s = sbuf(DType::kF32, 64, 32);
+  for (const AluOp op : {AluOp::kSquare, AluOp::kRelu, AluOp::kAbsMax, AluOp::kAbsMin}) {
+    const bool one = op == AluOp::kSquare || op == AluOp::kRelu;
+    for (const TensorScalar& i : {insn(s, s, 1.0F, op), insn(s, s, 1.0F, AluOp::kAdd, 1.0F, op)}) {
+      EXPECT_THAT(rules(i, trn1()), Contains("alu-generation"));
+      EXPECT_THAT(rules(i, trn2()), Contains("alu-generation"));
+      if (one && i.op1 == op)
+        EXPECT_THAT(rules(i, trn3()), Contains("alu-op")) << "as the first operator only";
+      else
+        EXPECT_THAT(rules(i, trn3()), IsEmpty());
+    }
+  }
 }
 
 // ISA26 (v2): N, two operations as one. A3: 16-bit SBUF to SBUF N/4 dense, N/2 strided or one side

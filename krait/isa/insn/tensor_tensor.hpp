@@ -5,7 +5,8 @@
 
 namespace krait::isa {
 
-/// dst[p,i] = op(a[p,i], b[p,i]); f32 arithmetic, rounded once to dst's dtype. Source: ISA32.
+/// dst[p,i] = op(a[p,i], b[p,i]); f32 arithmetic, rounded once to dst's dtype, or bits of integers
+/// of one dtype. Source: ISA32.
 struct TensorTensor {
   Tile dst, a, b;  // [P, F]
   AluOp op = AluOp::kAdd;
@@ -18,7 +19,7 @@ struct TensorTensor {
       .cost_source = {
           Evidence::kDocumented,
           "ISA26: max(MIN_II, N) with one input in PSUM or bf16 arithmetic, else 2N (v2); "
-          "rates of later generations derived (A3, widths)"}};
+          "rates of later generations A3, derived where it prints none"}};
 
   static constexpr auto fields() {
     using T = TensorTensor;
@@ -31,13 +32,16 @@ struct TensorTensor {
     c.same_shape("dst", dst, "a", a);
     c.same_shape("a", a, "b", b);
     c.not_both_psum("a", a, "b", b);
-    c.require(op != AluOp::kAbs && op != AluOp::kRsqrt && op != AluOp::kReciprocal &&
-                  op != AluOp::kBypass,
-              "alu-op", "tensor_tensor needs a binary operator", attr_text(op),
+    c.require(!is_unary(op), "alu-op", "tensor_tensor needs a binary operator", attr_text(op),
               "use tensor_scalar or tensor_copy for unary operators");
+    if (is_bitwise(op))
+      c.integers("dst", dst, "a", a), c.integers("a", a, "b", b);
+    else if (!is_unary(op))
+      c.vector_op("op", op);
   }
 
   void execute(Memory& m) const {
+    if (is_bitwise(op)) return execute_bits(m);
     for (int p = 0; p < dst.partitions; ++p) {
       m.begin_row();
       const auto x = m.load(a, p), y = m.load(b, p);
@@ -52,6 +56,15 @@ struct TensorTensor {
   }
 
  private:
+  void execute_bits(Memory& m) const {
+    std::vector<std::uint32_t> x(static_cast<std::size_t>(dst.free_size())), y(x.size());
+    const int width = static_cast<int>(8 * dst.element_bytes());
+    for (int p = 0; p < dst.partitions; ++p) {
+      m.load_words(a, p, x), m.load_words(b, p, y);
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = apply_bits(op, x[i], y[i], width);
+      m.store_words(dst, p, x);
+    }
+  }
   [[nodiscard]] double rate(const MachineSpec& s) const {
     const auto& r = s.vector_rates;
     if (a.in_psum() || b.in_psum()) return r.tensor_tensor_one_psum;

@@ -5,14 +5,16 @@
 
 namespace krait::isa {
 
-/// r[p,-1] = init[p];  dst[p,i] = r[p,i] = op1(op0(a[p,i], r[p,i-1]), b[p,i])
-/// f32 arithmetic; the running value stays f32 and is not rounded to dst's dtype (KLR). Source:
-/// ISA32.
+/// r[p,-1] = init[p];  dst[p,i] = r[p,i] = op1(op0(a[p,i], r[p,i-1]), b[p,i]); reverse0 and
+/// reverse1 swap the operands of their operator. f32 arithmetic; the running value stays f32 and is
+/// not rounded to dst's dtype (KLR). Source: ISA32.
 struct TensorTensorScan {
   Tile dst, a, b;  // [P, F]
   Operand init;    // [P, 1] f32 or constant
   AluOp op0 = AluOp::kMultiply;
   AluOp op1 = AluOp::kAdd;
+  bool reverse0 = false;
+  bool reverse1 = false;
 
   static constexpr InsnInfo info{
       .name = "tensor_tensor_scan",
@@ -24,8 +26,14 @@ struct TensorTensorScan {
 
   static constexpr auto fields() {
     using T = TensorTensorScan;
-    return std::tuple{out("dst", &T::dst),       in("a", &T::a),       in("b", &T::b),
-                      operand("init", &T::init), attr("op0", &T::op0), attr("op1", &T::op1)};
+    return std::tuple{out("dst", &T::dst),
+                      in("a", &T::a),
+                      in("b", &T::b),
+                      operand("init", &T::init),
+                      attr("op0", &T::op0),
+                      attr("op1", &T::op1),
+                      attr("reverse0", &T::reverse0),
+                      attr("reverse1", &T::reverse1)};
   }
 
   void check(Checker& c) const {
@@ -35,8 +43,7 @@ struct TensorTensorScan {
     c.same_shape("a", a, "b", b);
     c.not_both_psum("a", a, "b", b);
     c.vector_operand("init", init, dst);
-    c.require(op0 != AluOp::kRsqrt && op1 != AluOp::kRsqrt, "engine-op", "VectorE has no rsqrt",
-              attr_text(op0) + ", " + attr_text(op1), "use activation rsqrt");
+    c.vector_op("op0", op0), c.vector_op("op1", op1, false);
   }
 
   void execute(Memory& m) const {
@@ -61,8 +68,11 @@ struct TensorTensorScan {
       for (std::size_t i = 0; i < row.size(); ++i) row[i] = state = x[i] * state + y[i];
       return;
     }
+    const auto step = [](AluOp op, float left, float right, bool reverse) {
+      return reverse ? apply(op, right, left) : apply(op, left, right);
+    };
     for (std::size_t i = 0; i < row.size(); ++i)
-      row[i] = state = apply(op1, apply(op0, x[i], state), y[i]);
+      row[i] = state = step(op1, step(op0, x[i], state, reverse0), y[i], reverse1);
   }
 };
 

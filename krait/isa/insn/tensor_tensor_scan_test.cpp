@@ -105,6 +105,27 @@ TEST(TensorTensorScan, RunsOtherOperators) {
   }
 }
 
+TEST(TensorTensorScan, ReversesEitherStep) {
+  for (int flags = 0; flags < 4; ++flags) {
+    const bool reverse0 = flags & 1, reverse1 = flags & 2;
+    TestMemory m;
+    const Tile a = sbuf(DType::kF32, 2, 9, kA), b = sbuf(DType::kF32, 2, 9, kB),
+               dst = sbuf(DType::kF32, 2, 9, kDst);
+    m.fill_random(a, 1, false), m.fill_random(b, 2, false);
+    TensorTensorScan scan{.dst = dst, .a = a, .b = b, .init = 0.5F};
+    scan.op0 = scan.op1 = AluOp::kSubtract, scan.reverse0 = reverse0, scan.reverse1 = reverse1;
+    m.run(scan);
+    for (int p = 0; p < 2; ++p) {
+      float state = 0.5F;
+      for (std::int64_t i = 0; i < 9; ++i) {
+        const float t = reverse0 ? state - m.get(a, p, i) : m.get(a, p, i) - state;
+        state = reverse1 ? m.get(b, p, i) - t : t - m.get(b, p, i);
+        EXPECT_EQ(m.get(dst, p, i), state) << flags;
+      }
+    }
+  }
+}
+
 TEST(TensorTensorScan, RulesOfShapeAndPsum) {
   const Tile s = sbuf(DType::kF32, 64, 32), p = psum(DType::kF32, 64, 32),
              c = sbuf(DType::kF32, 64, 1);

@@ -68,7 +68,56 @@ TEST(TensorTensor, WorksInPlaceOnEitherInput) {
   }
 }
 
-TEST(TensorTensor, OneInputMayLieInPsumButNotBoth) {
+TEST(TensorTensor, BitOperatorsTakeIntegersAsTheyAre) {
+  for (const DType d : chip_dtypes()) {
+    if (is_float(d)) continue;
+    const std::uint64_t all = (1ULL << (8 * size_of(d))) - 1;
+    for (const AluOp op : {AluOp::kBitwiseAnd, AluOp::kBitwiseOr, AluOp::kBitwiseXor,
+                           AluOp::kLeftShift, AluOp::kRightShift}) {
+      TestMemory m;
+      const Tile a = stepped(sbuf(d, 3, 37, 0), 2), b = sbuf(d, 3, 37, 4096),
+                 dst = sbuf(d, 3, 37, 8192);
+      const CounterRng rng(5);
+      for (int p = 0; p < 3; ++p)
+        for (std::int64_t i = 0; i < 37; ++i) {
+          m.set_bits(a, p, i, rng.bits(flat(p, 37, i)) & all);
+          m.set_bits(b, p, i,
+                     i % 2 == 0 ? rng.bits(1000 + flat(p, 37, i)) & all
+                                : static_cast<std::uint64_t>(i / 2));
+        }
+      m.run(TensorTensor{.dst = dst, .a = a, .b = b, .op = op});
+      for (int p = 0; p < 3; ++p)
+        for (std::int64_t i = 0; i < 37; ++i) {
+          const std::uint64_t x = m.bits(a, p, i), y = m.bits(b, p, i);
+          const bool out = y >= 8 * size_of(d);
+          const std::uint64_t want = op == AluOp::kBitwiseAnd   ? x & y
+                                     : op == AluOp::kBitwiseOr  ? x | y
+                                     : op == AluOp::kBitwiseXor ? x ^ y
+                                     : out                      ? 0
+                                     : op == AluOp::kLeftShift  ? (x << y) & all
+                                                                : x >> y;
+          ASSERT_EQ(m.bits(dst, p, i), want) << name(op) << " " << name(d) << " " << x << " " << y;
+        }
+    }
+  }
+}
+
+TEST(TensorTensor, RulesOfBitOperators) {
+  const auto with = [](DType dst, DType a, DType b, AluOp op = AluOp::kBitwiseXor) {
+    return TensorTensor{
+        .dst = sbuf(dst, 32, 64), .a = sbuf(a, 32, 64), .b = sbuf(b, 32, 64), .op = op};
+  };
+  for (const AluOp op : bit_ops())
+    if (op == AluOp::kInvert)
+      expect_rule_everywhere(with(DType::kU8, DType::kU8, DType::kU8, op), "alu-op");
+    else
+      expect_legal_everywhere(with(DType::kU8, DType::kU8, DType::kU8, op));
+  expect_rule_everywhere(with(DType::kF32, DType::kF32, DType::kF32), "bit-dtype");
+  expect_rule_everywhere(with(DType::kU32, DType::kI32, DType::kI32), "bit-dtype");
+  expect_rule_everywhere(with(DType::kI32, DType::kI32, DType::kI16), "bit-dtype");
+}
+
+TEST(TensorTensor, RulesOneInputMayLieInPsumButNotBoth) {
   const Tile s = sbuf(DType::kF32, 128, 512), p = psum(DType::kF32, 128, 512);
   expect_legal_everywhere(insn(s, s, s));
   expect_legal_everywhere(insn(s, p, s));
@@ -76,7 +125,7 @@ TEST(TensorTensor, OneInputMayLieInPsumButNotBoth) {
   expect_rule_everywhere(insn(s, p, p), "psum-operands");
 }
 
-TEST(TensorTensor, ShapesMustAgree) {
+TEST(TensorTensor, RulesShapesMustAgree) {
   const Tile t = sbuf(DType::kF32, 32, 64);
   expect_rule_everywhere(insn(t, sbuf(DType::kF32, 31, 64), t), "same-partitions");
   expect_rule_everywhere(insn(t, t, sbuf(DType::kF32, 32, 63)), "same-free-size");
@@ -86,12 +135,16 @@ TEST(TensorTensor, ShapesMustAgree) {
   expect_legal_everywhere(insn(t, tile(Space::kSbuf, DType::kF32, 32, {{8, 8}, {1, 8}}), t));
 }
 
-TEST(TensorTensor, TakesBinaryOperatorsOnly) {
+TEST(TensorTensor, RulesTakeBinaryOperatorsOnly) {
   const Tile t = sbuf(DType::kF32, 32, 64);
   for (const AluOp op : alu_ops()) {
     const bool unary = op == AluOp::kAbs || op == AluOp::kRsqrt || op == AluOp::kReciprocal ||
-                       op == AluOp::kBypass;
-    if (unary)
+                       op == AluOp::kBypass || op == AluOp::kSquare || op == AluOp::kRelu;
+    if (op == AluOp::kAbsMax || op == AluOp::kAbsMin) {
+      EXPECT_THAT(rules(insn(t, t, t, op), trn1()), Contains("alu-generation"));
+      EXPECT_THAT(rules(insn(t, t, t, op), trn2()), Contains("alu-generation"));
+      EXPECT_THAT(rules(insn(t, t, t, op), trn3()), IsEmpty());
+    } else if (unary)
       expect_rule_everywhere(insn(t, t, t, op), "alu-op");
     else
       expect_legal_everywhere(insn(t, t, t, op));

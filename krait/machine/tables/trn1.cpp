@@ -128,6 +128,10 @@ constexpr VectorRates kVectorRates{
     .exponential = {0, documented("ISA32, v4 and newer")},
     .quantize_mx = {0, documented("ISA32, v4 and newer")},
     .rand2 = {0, documented("ISA32, v4 and newer")},
+    .rng = {1, assumed("ASSUMED, one element a cycle as any other result")},
+    .rng_state = {1, assumed("ASSUMED, one word a cycle as any other operand")},
+    .accumulator_read = {Cycles{64}, documented("ISA26, tensor_scalar_reduce: N + MIN_II")},
+    .exponential_accumulator_read = {Cycles{0}, documented("ISA32, v4 and newer")},
 };
 
 constexpr ScalarRates kScalarRates{
@@ -144,6 +148,7 @@ constexpr GpsimdEngine kGpsimd{
     .base_rate = {1, documented("ISA26, iota, affine_select: GPSIMD_START + N")},
     .rsqrt_rate = {0.25,
                    derived("ISA32, activation(rsqrt) on GpSimd: 4x lower throughput than Scalar")},
+    .rng_rate = {1, assumed("ISA32, v3 and newer; the base rate")},
     .processors = {8, documented("A2, GpSimd Engine")},
     .partitions_per_processor = {16, documented("A2, GpSimd Engine")},
     .simd_bits = {512, documented("A2, GpSimd Engine")},

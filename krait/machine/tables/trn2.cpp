@@ -77,7 +77,7 @@ void vector(MachineSpec& m) {
   r.memset_16bit_needs_zero = {false, assumed("A3, by analogy with tensor_copy")};
   restate(documented("A3, engine table; a mode speeds up only what it names"), r.base);
   restate(derived("ISA26, v2's cost carried over; A3 lists no speed-up"), r.scan, r.reduce_bf16,
-          r.copy_predicated_one_psum, r.reciprocal, r.bn_aggr);
+          r.copy_predicated_one_psum, r.reciprocal, r.bn_aggr, r.accumulator_read);
 }
 
 void scalar_and_gpsimd(MachineSpec& m) {

@@ -51,6 +51,8 @@ void vector(MachineSpec& m) {
       4, documented("A4, 4x the rate of ScalarE's exp; its type condition is not printed")};
   r.quantize_mx = {4, documented("A4, 4 elements a lane and cycle")};
   r.rand2 = {4, documented("A4, 4 values of 32 bits a lane and cycle")};
+  r.exponential_accumulator_read = {Cycles{64},
+                                    assumed("ISA26, by analogy with tensor_scalar_reduce")};
 }
 
 void scalar_and_gpsimd(MachineSpec& m) {
