@@ -1,6 +1,5 @@
 // Native kernels: BM_<unit>/<shape>/<variant>/threads:<n>. Every case is checked against the f32
-// definition before it is timed, and reports its share of what the machine allows, measured by this
-// same run:
+// definition before it is timed, and reports its share of limits that the same run measures:
 //   best_ms      the shortest iteration; a shared machine leaves some of them undisturbed
 //   exp_bound    time of the exponentials alone at the measured rate, divided by best_ms
 //   fma_bound    time of the multiply-adds alone at the measured rate, divided by best_ms

@@ -1,7 +1,6 @@
 #pragma once
 
-// Golden cases: a sidecar F.json beside its data F.safetensors. tests/golden/README.md has the
-// layout.
+// Golden cases: a sidecar F.json beside its data F.safetensors; layout in tests/golden/README.md.
 
 #include <filesystem>
 #include <span>

@@ -1,7 +1,6 @@
 #pragma once
 
-// What commands show: tables and bars as text, the write to standard output, progress on a
-// terminal.
+// What commands show: tables and bars as text, writing to standard output, terminal progress.
 
 #include <memory>
 #include <string>

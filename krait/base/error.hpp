@@ -51,8 +51,7 @@ class InternalError : public Error {
 
 }  // namespace krait
 
-/// Checks an invariant of our own code in every build type; throws InternalError with file and
-/// line.
+/// Checks an invariant of our own code in every build; throws InternalError with file and line.
 #define KRAIT_ASSERT(condition)                                  \
   do {                                                           \
     if (!(condition)) [[unlikely]]                               \

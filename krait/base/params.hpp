@@ -62,8 +62,8 @@ class Params {
 using Attr = std::variant<bool, std::int64_t, double, std::string>;
 using Attrs = std::map<std::string, Attr, std::less<>>;
 
-/// The attribute, or `fallback` if absent. Integers convert to reals. @throws UserError on another
-/// type
+/// The attribute, or `fallback` if absent. Integers convert to reals.
+/// @throws UserError on another type
 [[nodiscard]] bool attr_flag(const Attrs& attrs, std::string_view name, bool fallback);
 [[nodiscard]] std::int64_t attr_int(const Attrs& attrs, std::string_view name,
                                     std::int64_t fallback);

@@ -13,8 +13,7 @@ class CounterRng {
   explicit constexpr CounterRng(std::uint64_t seed, std::uint64_t stream = 0)
       : key_(mix(seed + 0x9E3779B97F4A7C15ULL * (stream + 1))) {}
 
-  /// 64 random bits at a counter position (two rounds of the SplitMix64 finaliser over key and
-  /// counter).
+  /// 64 random bits at a position: two rounds of the SplitMix64 finaliser over key and counter.
   [[nodiscard]] constexpr std::uint64_t bits(std::uint64_t counter) const {
     return mix(mix(counter ^ key_) + key_);
   }

@@ -10,8 +10,7 @@ namespace {
 using Word = std::uint32_t;
 using Block = std::array<Word, 64>;
 
-// FIPS 180-4, 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64
-// primes.
+// FIPS 180-4, 4.2.2: first 32 bits of the fractional parts of the cube roots of 64 primes.
 // clang-format off
 constexpr Block kRound = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,

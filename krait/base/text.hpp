@@ -26,8 +26,7 @@ template <class... Args>
 /// Splits at every occurrence of a separator; empty parts are kept.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 
-/// Parses a whole string as a decimal integer; nothing if any character is left over or it
-/// overflows.
+/// Parses a whole string as a decimal integer; nothing if a character is left or it overflows.
 [[nodiscard]] std::optional<std::int64_t> parse_int(std::string_view text);
 
 /// Parses a whole string as a finite or infinite floating-point number.

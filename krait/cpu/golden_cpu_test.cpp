@@ -1,6 +1,6 @@
 // Do the definitions and the native forms reproduce the vectors that the public reference code
-// made? Metric and tolerances are the sidecars': per tensor max|got - want| <= atol + rtol *
-// max|want|.
+// made? Metric and tolerances are the sidecars', per tensor:
+//   max|got - want| <= atol + rtol * max|want|
 
 #include <gtest/gtest.h>
 

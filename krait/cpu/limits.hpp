@@ -26,8 +26,7 @@ struct LimitProbe {
   std::size_t read_bytes = std::size_t{1} << 30;  ///< read probe's buffer: beyond a 260 MiB L3
 };
 
-/// Measures the limits with the pool's threads; a few seconds, most of it first touch of
-/// memory.
+/// Measures the limits with the pool's threads; a few seconds, mostly first touch of memory.
 /// @throws std::bad_alloc if the buffer cannot be had
 [[nodiscard]] MachineLimits measure_machine_limits(ThreadPool& pool, const LimitProbe& probe = {});
 

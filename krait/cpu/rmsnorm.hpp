@@ -45,8 +45,7 @@ const char* rmsnorm_compiled(const RmsNormArgs<float>& args, ThreadPool& pool);
 /// Floats of scratch for rmsnorm_naive: two arrays the size of x, and one value a group.
 [[nodiscard]] std::size_t rmsnorm_naive_scratch(const RmsNormArgs<float>& args);
 
-/// The naive form: one pass over memory for each elementary operator (rmsnorm_plain.cpp lists
-/// them).
+/// The naive form: a pass over memory for each elementary operator (list in rmsnorm_plain.cpp).
 /// @return as rmsnorm_compiled
 const char* rmsnorm_naive(const RmsNormArgs<float>& args, ThreadPool& pool, float* scratch);
 

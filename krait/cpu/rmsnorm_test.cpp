@@ -1,5 +1,4 @@
-// Are the forms of RMSNorm the function that ref/ defines, and independent of threads and
-// alignment?
+// Are the forms of RMSNorm the function that ref/ defines, whatever threads and alignment?
 
 #include "krait/cpu/rmsnorm.hpp"
 

@@ -108,8 +108,7 @@ HWY_INLINE void scan_states(const Step& step, std::int64_t n, const Buffers& s, 
     scan_states<kBConstant, kCConstant, kN / 2>(step, n, s, mine, d_state, moves);
 }
 
-/// Only the usual case carries the moves: in every variant of the loop they would take minutes to
-/// compile.
+/// Only the usual case carries the moves: in every variant they would take minutes to compile.
 bool carries_moves(const Args& args) {
   return args.b_kind == BcKind::kPerToken && args.c_kind == BcKind::kPerToken &&
          args.d_state >= kStates;

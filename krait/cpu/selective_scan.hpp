@@ -61,19 +61,17 @@ struct SelectiveScanArgs {
 /// @return the instruction set that ran, as krait/numerics/cpu_target.hpp names it
 const char* selective_scan(const SelectiveScanArgs<float>& args, ThreadPool& pool, float* scratch);
 
-/// Floats of scratch for selective_scan_compiled: B and C in time-major order, and two rows a
-/// thread.
+/// Floats of scratch for selective_scan_compiled: B and C in time-major order, two rows a thread.
 [[nodiscard]] std::size_t selective_scan_compiled_scratch(const SelectiveScanArgs<float>& args,
                                                           std::size_t threads);
 
-/// The compiler form: one plain fused loop nest (channel, token, state), vectorised by the
-/// compiler.
+/// The compiler form: one fused loop nest (channel, token, state) that the compiler vectorises.
 /// @return the architecture level of the build that ran: "x86-64", "x86-64-v3" or "x86-64-v4"
 const char* selective_scan_compiled(const SelectiveScanArgs<float>& args, ThreadPool& pool,
                                     float* scratch);
 
-/// Floats of scratch for selective_scan_naive: it holds exp(dt A) and dt B u for every
-/// (batch, channel, token, state), so it grows as 2 * batch * dim * length * d_state.
+/// Floats of scratch for selective_scan_naive: it holds exp(dt A) and dt B u of all states and
+/// tokens, so it grows as 2 * batch * dim * length * d_state.
 [[nodiscard]] std::size_t selective_scan_naive_scratch(const SelectiveScanArgs<float>& args);
 
 /// The naive form: one pass over memory for each elementary operator, as an eager framework runs

@@ -161,8 +161,8 @@ TEST(SelectiveScan, SplitAnywhereEqualsWhole) {
         ScanProblem<float> right = cut(whole, at, 131, left.last);
         form.run(right.args(), pool);
         // Bit for bit in the hand-written form: a token's arithmetic does not depend on its place.
-        // The plain loops may treat a vector's tail by scalar code of other last bits (2e-6:
-        // golden's).
+        // The plain loops may treat a vector's tail by scalar code of other last bits: 2e-6, as
+        // golden's.
         if (form.name == "custom") {
           EXPECT_TRUE(same_bits(right.last, whole.last)) << at;
         }

@@ -84,8 +84,7 @@ struct Program {
 inline constexpr std::size_t kMaxLoopDepth = 32;
 /// And run this often each.
 inline constexpr std::int64_t kMaxTurns = std::int64_t{1} << 40;
-/// What programs, buffers and parameters may be called: letters, digits and _.-+/:%#@, at least
-/// one.
+/// What programs, buffers and parameters may be called: one or more letters, digits, _.-+/:%#@
 [[nodiscard]] bool is_name(std::string_view text);
 /// The index of an offset expression, added to the program if it is new.
 [[nodiscard]] std::uint32_t intern(Program& program, const Offset& offset);

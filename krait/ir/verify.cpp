@@ -34,8 +34,7 @@ Reach reach(const Program& program, const Tile& t) {
   return {low, high};
 }
 
-// Bytes behind the last element of an on-chip buffer: they fill its last grain, and belong to no
-// tile.
+// Bytes behind the last element of an on-chip buffer, up to its last grain: they are in no tile.
 std::int64_t padding(const Buffer& b) {
   if (b.space == isa::Space::kHbm || b.shape.size() != 2) return 0;
   return std::max<std::int64_t>(0,

@@ -53,8 +53,7 @@ enum class AluOp : std::uint8_t {
 [[nodiscard]] bool reduces(AluOp op);
 /// Ignores its second operand.
 [[nodiscard]] bool is_unary(AluOp op);
-/// The value a reduction starts from: add 0, multiply 1, max -inf, min +inf, logical_and 1, abs_min
-/// +inf.
+/// What a reduction starts from: add 0, multiply 1, max -inf, min and abs_min +inf, logical_and 1.
 [[nodiscard]] float identity(AluOp op);
 
 /// op(a, b). max, min, abs_max and abs_min return the other operand if one is NaN (as IEEE maxNum;

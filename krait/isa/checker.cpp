@@ -9,8 +9,10 @@ std::string pair(std::string_view a_name, const Tile& a, std::string_view b_name
   return cat(a_name, " = ", describe(a), ", ", b_name, " = ", describe(b));
 }
 
-// Legal first partitions for a tile of P partitions (A2): 65..128: 0; 33..64: 0, 64; up to 32: any
-// quadrant.
+// Legal first partitions for a tile of P partitions (A2):
+//   P > 64  0
+//   P > 32  0, 64
+//   else    0, 32, 64, 96
 bool legal_start(const Tile& t) {
   const int grid = t.partitions > 64 ? 128 : t.partitions > 32 ? 64 : 32;
   return t.partition % grid == 0 && t.partition + t.partitions <= kPartitions;

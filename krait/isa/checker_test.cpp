@@ -77,8 +77,7 @@ TEST(Checker, MalformedTilesAreNotAskedFurther) {
               ::testing::ElementsAre("access-pattern", "access-pattern", "access-pattern"));
 }
 
-// SH26's engine column, RN 2.30 and SH32: rsqrt never, four operators from v4 on, two of them
-// first.
+// SH26's engine column, RN 2.30, SH32: rsqrt never, four operators from v4 on, two of them first.
 TEST(Checker, OperatorsOfVectorEnginePerGeneration) {
   for (const MachineSpec* m : machines())
     for (const AluOp op : alu_ops())

@@ -6,10 +6,11 @@
 //   void check(Checker&) const              its rules on a machine
 //   void execute(Memory&) const             its meaning, on memory
 //   Timing time(const MachineSpec&) const   its cost
-// and, where the engine is a choice, Engine engine_of() const; where dst may be read,
-// bool accumulates() const; where its tiles do not all have one form, static T sample(const
-// SampleShape&), see sample.hpp. InsnDef is the same, type-erased; the registry holds one a line of
-// insn_list.inc.
+// and, where it needs them,
+//   Engine engine_of() const                the engine, if it is a choice
+//   bool accumulates() const                whether dst is read
+//   static T sample(const SampleShape&)     legal operands, if tiles differ in form (sample.hpp)
+// InsnDef is the same, type-erased; the registry holds one for each line of insn_list.inc.
 
 #include <concepts>
 #include <cstddef>

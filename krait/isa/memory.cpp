@@ -136,8 +136,7 @@ ByteState Memory::weakest(const Tile& t, int p) {
   const Place at = place(t, p);
   const std::int64_t bytes = t.element_bytes();
   ByteState low = ByteState::kTensorWritten;
-  // Large runs ask this for every row they accumulate onto, so lines without gaps are scanned
-  // whole.
+  // Large runs ask this for every row they accumulate onto: lines without gaps are scanned whole.
   const auto scan = [&](std::int64_t begin, std::int64_t length) {
     const ByteState* state = at.region->state(at.row, begin);
     const auto n = static_cast<std::size_t>(length);

@@ -120,8 +120,7 @@ class Memory {
   void copy_row(const Tile& dst, int p, const Tile& src, int q);
   /// The same for equal dtypes, leaving scratch rows alone.
   void copy_bits(const Tile& dst, int p, const Tile& src, int q);
-  /// A row as it lies in memory: element after element, and their unrounded values where there are
-  /// any.
+  /// A row as it lies in memory: element after element, and what unrounded values there are.
   struct Bits {
     std::vector<std::byte> bytes;
     std::vector<float> unrounded;  // empty if the dtype or the run has no shadows

@@ -211,8 +211,7 @@ TEST(Memory, StochasticRoundingRepeatsForOneSeedAndStaysBetweenNeighbours) {
     moved += decode(DType::kF32, low) != exact[i];
     up += got != low;
   }
-  // 800 draws with mean probability about a half: 300 to 500 is beyond seven standard deviations
-  // (14).
+  // 800 draws with mean probability about a half: 300 to 500 is over seven deviations of 14.
   EXPECT_GT(moved, 750);
   EXPECT_GT(up, 300);
   EXPECT_LT(up, 500);

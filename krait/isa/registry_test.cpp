@@ -1,5 +1,4 @@
-// Walks the instruction list: nothing on it may be without tests, documentation or a source of its
-// cost.
+// Walks the instruction list: nothing on it may lack tests, documentation or a source of its cost.
 
 #include <algorithm>
 #include <filesystem>

@@ -26,8 +26,7 @@ inline void store(KernelBuilder& kb, const Ref& dst, const Ref& src) {
   kb.emit(isa::DmaCopy{.dst = dst, .src = src, .ring = kStoreRing});
 }
 
-/// ScalarE copy: every generation has it (tensor_copy on ScalarE needs v3), and f32 passes
-/// unchanged.
+/// ScalarE copy: every generation has it (tensor_copy on ScalarE needs v3); f32 passes unchanged.
 inline void scalar_copy(KernelBuilder& kb, const Ref& dst, const Ref& src) {
   kb.emit(isa::Activation{.dst = dst, .data = src, .fn = UnaryFn::kCopy});
 }

@@ -3,9 +3,9 @@
 // Matrix products whose result is the same bits on every CPU and for any blocking:
 //   c[m,n] (+)= sum over k ascending of fma(a[k,m], b[k,n])       one fma chain an element
 // This is what the simulated Tensor engine computes (stationary a: [K,M], moving b: [K,N]); the
-// order is our decision, as no document gives one. A NaN result is the canonical
-// quiet NaN, 0x7FC00000 (f64: 0x7FF8000000000000): which operand's payload survives an fma differs
-// between CPUs. c must not overlap a or b.
+// order is our decision, as no document gives one. A NaN result is the canonical quiet NaN,
+// 0x7FC00000 (f64: 0x7FF8000000000000): which operand's payload survives an fma differs between
+// CPUs. c must not overlap a or b.
 
 #include <cstddef>
 

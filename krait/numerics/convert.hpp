@@ -1,7 +1,7 @@
 #pragma once
 
-// Conversions between f32 and the other element types: scalar definitions and bit-identical vector
-// rows.
+// Conversions between f32 and the other element types: scalar definitions, and vector
+// rows of the same bits.
 //
 //   f32 -> float   round to nearest even, or stochastic; finite overflow to Inf where there is one
 //                  (e4m3fn: NaN); subnormals kept; NaN stays NaN (quiet, canonical payload, sign
@@ -40,8 +40,7 @@ struct Rounding {
   std::uint64_t counter = 0;
 };
 
-/// The f32 value of an element's bits (its low size_of(dtype)*8 bits). f64 and i64 are rounded to
-/// f32.
+/// The f32 value of an element's bits (its low size_of(dtype)*8 bits); f64 and i64 are rounded.
 [[nodiscard]] float decode(DType dtype, std::uint64_t bits);
 /// The bits of `value` in `dtype`, rounded to nearest even.
 [[nodiscard]] std::uint64_t encode(DType dtype, float value);

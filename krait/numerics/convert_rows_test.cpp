@@ -182,8 +182,8 @@ TEST(ConvertRows, StochasticRowsFollowSeedAndCounter) {
   });
 }
 
-// 40000 draws at fraction 1/4: the mean is 1/4 within 5 standard deviations, 5 sqrt(3/16 / 40000) =
-// 0.0108.
+// 40000 draws at fraction 1/4: the mean is 1/4 within 5 standard deviations,
+// 5 sqrt(3/16 / 40000) = 0.0108.
 TEST(ConvertRows, StochasticRoundingIsUnbiased) {
   const std::vector<float> in(40000, 1 + 0x1p-9F);  // bf16 steps are 2^-7 here
   std::vector<std::uint16_t> out(in.size());

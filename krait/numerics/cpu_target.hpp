@@ -14,12 +14,10 @@ namespace krait {
 
 /// Applies KRAIT_CPU once for the process; later calls cost one load. Every entry point into vector
 /// code calls it first.
-/// @throws UserError if KRAIT_CPU names no target or one that this CPU or build lacks (each call
-/// throws)
+/// @throws UserError, in each call, if KRAIT_CPU names no target or one that is not available
 void apply_cpu_override();
 
-/// The target that dispatched code runs on now, found by dispatching: "avx512", "avx2", "sse4",
-/// "scalar".
+/// The target that code runs on now, found by dispatching: "avx512", "avx2", "sse4", "scalar".
 [[nodiscard]] std::string_view chosen_cpu_target();
 
 /// The targets this build has and this CPU supports, best first; KRAIT_CPU does not narrow it.

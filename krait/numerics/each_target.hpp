@@ -10,8 +10,7 @@
 
 namespace krait {
 
-/// Calls check() with each available target forced, best first, and proves that it was the one
-/// running.
+/// Calls check() with each available target forced, best first, and proves that it was running.
 template <class Check>
 void for_each_target(Check check) {
   for (const std::string& name : available_cpu_targets()) {

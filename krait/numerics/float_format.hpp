@@ -1,8 +1,7 @@
 #pragma once
 
 // The float formats of up to 32 bits whose f32 conversions follow one rule, and that rule for
-// single values. Vector rows (convert_rows.cpp) compute the same bits by other arithmetic.
-// Internal.
+// single values. Internal: vector rows (convert_rows.cpp) have the same bits by other arithmetic.
 //
 // A code is sign, exponent field, mantissa. Exponent field 0 holds zero and the subnormals.
 // Overflow: codes from `ceiling` up all become `ceiling`, which is Inf, or NaN (e4m3fn), or the
@@ -47,8 +46,7 @@ inline constexpr FloatFormat kF8E4M3Format = ieee_like(4, 3, 7);
 inline constexpr FloatFormat kF8E5M2Format = ieee_like(5, 2, 15);
 inline constexpr FloatFormat kF8E3M4Format = ieee_like(3, 4, 3);
 inline constexpr FloatFormat kF8E4M3FnFormat = {4, 3, 7, 0x7F, 0x7F, 0x7F, true};
-// No code for NaN: it becomes +6, as cvt.rn.satfinite.e2m1x2 of PTX has it; Inf becomes the
-// nearest, 6.
+// No code for NaN: it becomes +6, as PTX's cvt.rn.satfinite.e2m1x2 has it; Inf becomes 6.
 inline constexpr FloatFormat kF4E2M1Format = {2, 1, 1, 7, 7, 16, false};
 
 inline constexpr std::uint32_t kF32Infinity = 0x7F800000;

@@ -8,8 +8,8 @@
 #include "krait/numerics/rowmath_coefficients.hpp"
 
 // Payne and Hanek's method. |x| = m 2^e with an integer m < 2^53. Of the binary expansion of 2/pi
-// only the bits matter whose product with m 2^e is below 4; 192 of them leave an error below 2^(53
-// - 190). The closest that an f64 comes to a multiple of pi/2 leaves about 2^-62, so 75 bits
+// only the bits matter whose product with m 2^e is below 4; 192 of them leave an error below
+// 2^(53 - 190). The closest that an f64 comes to a multiple of pi/2 leaves about 2^-62, so 75 bits
 // remain.
 
 namespace krait::numerics_detail {

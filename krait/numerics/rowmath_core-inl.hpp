@@ -50,15 +50,13 @@ HWY_INLINE V clamp(V x, double low, double high) {
 HWY_INLINE V vanish_below(V x, double limit, double floor, V y) {
   return hn::IfThenElse(hn::Lt(x, set(limit)), set(floor), y);
 }
-/// The upper bits of x with the low `kDropped` mantissa bits cleared: 53 - kDropped significant
-/// bits.
+/// x with the low `kDropped` mantissa bits cleared: 53 - kDropped significant bits.
 template <int kDropped>
 HWY_INLINE V upper_part(V x) {
   return from_bits(hn::And(bits(x), hn::Set(kBits, ~((std::uint64_t{1} << kDropped) - 1))));
 }
 
-/// Even and odd powers in two chains, x^2 between: half the latency of one chain, which bounds
-/// rows.
+/// Even and odd powers in two chains, x^2 between: half the latency, which bounds rows.
 template <std::size_t kCount>
 HWY_INLINE V polynomial(const double (&c)[kCount], V x) {
   const V square = hn::Mul(x, x);
@@ -83,8 +81,7 @@ struct ExpParts {
   V tail;          // relative error below 2^-52 if low is 0
 };
 
-/// |x| <= kExpLimit, |low| < 2^-20 max(1, |x|). x - n ln2 is exact up to the small second part of
-/// ln2.
+/// |x| <= kExpLimit, |low| < 2^-20 max(1, |x|). x - n ln2 is exact up to ln2's small second part.
 HWY_INLINE ExpParts exp_parts(V x, V low) {
   const V shifted = hn::Add(hn::Mul(x, set(kLog2E)), set(kRounder));
   const V n = hn::Sub(shifted, set(kRounder));
@@ -208,8 +205,7 @@ HWY_INLINE V gelu_apprx_sigmoid(V x) {
 }
 
 /// x / (1 + e^-y), y = 2 sqrt(2/pi) (x + 0.044715 x^3) = x (a + b x^2), again in two parts: x^2 has
-/// 48 bits and is split in 26 + 22, b in 26 + 53, and the sum in 29 + the rest, so high * x is
-/// exact.
+/// 48 bits, split in 26 + 22; b is split in 26 + 53, the sum in 29 + the rest: high * x is exact.
 HWY_INLINE V gelu_apprx_tanh(V x) {
   constexpr double kLimit = 20;  // y = 602
   const V within = clamp(x, -kLimit, kLimit);
@@ -230,8 +226,8 @@ HWY_INLINE V gelu_apprx_tanh(V x) {
   return vanish_below(x, -kLimit, -0.0, y);
 }
 
-/// atan(a) = base + atan(t): t = a up to tan(pi/8), (a - 1) / (a + 1) up to tan(3 pi/8), then -1 /
-/// a.
+/// atan(a) = base + atan(t): t = a up to tan(pi/8), then (a - 1) / (a + 1) up to tan(3 pi/8),
+/// then -1 / a.
 HWY_INLINE V arctan(V x) {
   const V a = hn::Abs(x);
   const M is_middle = hn::Lt(set(kSqrt2 - 1), a);

@@ -1,5 +1,4 @@
-// Against libm in long double (64-bit mantissa, here good to about 2^-60), which shares no code
-// with us.
+// Against libm in long double (64-bit mantissa, here good to about 2^-60), which shares no code.
 #include "krait/numerics/rowmath.hpp"
 
 #include <gtest/gtest.h>

@@ -22,8 +22,7 @@ class Backend {
   /// Runs one call forward. Outputs by name ("out", "last_state").
   /// @throws UserError if the backend cannot run this call; what() says why and the remedy
   [[nodiscard]] virtual TensorMap run(const Operator& op, const Call& call) = 0;
-  /// What the last run() used, to the kernel: "neuron:trn2/scan_hardware". name() before the first
-  /// run.
+  /// What the last run() used, to the kernel: "neuron:trn2/scan_hardware"; before it, name().
   [[nodiscard]] virtual std::string ran() const { return name(); }
   /// The precision whose tolerance a result of this backend is held to: "float64", "float32", ...
   [[nodiscard]] virtual std::string_view precision() const = 0;

@@ -1,8 +1,7 @@
 #pragma once
 
 // One entry an operator joins everything known of it: parameters, random inputs, reference, CPU
-// forms, device kernels, counts and tolerances. Lists, commands, tests and the map read the
-// entries.
+// forms, device kernels, counts and tolerances. Lists, commands, tests and the map read it.
 
 #include <cstdint>
 #include <map>

@@ -15,8 +15,7 @@ struct Charges {
   }
 };
 
-// The stretch of a node that the path runs through, up to `end` (its done, its free, or a read's
-// end).
+// The stretch of a node that the path runs through, up to `end`: its done, its free, a read's end.
 void charge_node(const PathNode& n, Ps end, Charges& out) {
   if (!n.dma) {
     out.add(n.cause, n.start, min(n.free, end));

@@ -1,5 +1,5 @@
-// Which engines keep each other off a memory, on which generation? Source: A2, A3. Each
-// pair of operations is asked on all generations, where it takes turns and where it does not.
+// Which engines keep each other off a memory, on which generation? Source: A2, A3.
+// Each pair of operations is asked on all generations, where it takes turns and where it does not.
 
 #include "krait/sim/sim_testing.hpp"
 

@@ -34,8 +34,7 @@ TEST(TensorE, TheNextLoadHidesBehindALongProduct) {
 }
 
 TEST(TensorE, ALoadLongerThanTheProductIsSeen) {
-  // f32: two loads of 128 / 4 cycles each are 64 cycles; with a product of 64 cycles they just
-  // hide.
+  // f32: two loads of 128 / 4 cycles each are 64 cycles: a product of 64 cycles just hides them.
   Driver d(trn1());
   const Issued first = d.issue(product(result(128, 16), weights(128), moving(16)));
   EXPECT_EQ(first.free - first.start, at(2.8, 64)) << "the smallest interval";

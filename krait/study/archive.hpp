@@ -11,9 +11,10 @@
 // Times measured on a real device come in a file of the same kind:
 //
 //   {"format": "krait-device-times", "format_version": 1,
-//    "source": {"device": "trn2", "instance": "trn2.48xlarge", "sdk": "2.32", "statistic": "median
-//    of 100"}, "times": [{"operator", "variant", "role", "shape": {..}, "tuning": {..}, "time_ns",
-//    "samples_ns"}]}
+//    "source": {"device": "trn2", "instance": "trn2.48xlarge", "sdk": "2.32",
+//               "statistic": "median of 100"},
+//    "times": [{"operator", "variant", "role", "shape": {..}, "tuning": {..}, "time_ns",
+//               "samples_ns"}]}
 
 #include <cstddef>
 #include <filesystem>

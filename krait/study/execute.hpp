@@ -19,9 +19,9 @@ struct MeasureOptions {
 /// Both halves together; keeps the inputs and references of the last few shapes.
 [[nodiscard]] Executor make_executor(const MeasureOptions& options = {});
 
+class Problems;
 /// Builds the kernel for the job's shape, simulates it with data and compares with the float64
 /// reference. @throws UserError if the kernel refuses the shape; other errors are broken rules
-class Problems;
 [[nodiscard]] JobResult predict(const JobSpec& spec, Problems& problems);
 /// Checks every variant against the float64 reference, then times them in turns: medians of warm
 /// runs (inputs and outputs are in whatever caches they fit) with all samples kept; then checks

@@ -7,8 +7,7 @@
 
 namespace krait::study {
 
-/// Holds `<path>-lock` exclusively until destroyed; the system releases it if the process is
-/// killed.
+/// Holds `<path>-lock` exclusively until destroyed; the system releases it if the process dies.
 class StudyLock {
  public:
   /// Waits up to `wait_seconds` for another process. @throws UserError naming that process

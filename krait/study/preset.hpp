@@ -1,7 +1,6 @@
 #pragma once
 
-// What a study runs: presets of operators, shapes and variants, crossed with the machines asked
-// for.
+// What a study runs: presets of operators, shapes and variants, crossed with the chosen machines.
 
 #include <span>
 #include <string>
@@ -27,8 +26,7 @@ struct Preset {
 [[nodiscard]] std::vector<JobSpec> plan(std::string_view preset,
                                         std::span<const std::string> machines);
 
-/// The same job for this build and host: its version, table hash and processor. What rerun
-/// executes.
+/// The same job for this build and host (version, table hash, processor): what rerun executes.
 [[nodiscard]] JobSpec here(JobSpec spec);
 
 }  // namespace krait::study

@@ -29,8 +29,7 @@ struct Case {
   std::function<Report()> run;
 };
 
-// The Report of the UserError that fn throws. Anything else, above all an InternalError, fails the
-// test.
+// The Report of the UserError that fn throws. Anything else, above all an InternalError, fails.
 template <class Fn>
 Report thrown(Fn fn) {
   try {

@@ -14,8 +14,7 @@ namespace krait::errors {
 /// The same over every source of a folder of the tree, tests aside.
 [[nodiscard]] std::set<std::string> rules_of_folder(const std::string& folder);
 
-/// Instructions whose sources give a violation a name that their test file never mentions, as
-/// "insn: rule".
+/// Rules that an instruction's source names and its test file never mentions, as "insn: rule".
 [[nodiscard]] std::set<std::string> untested_rules();
 
 /// The messages (their first words in the source) of UserErrors and MachineFaults whose Report is

@@ -1,5 +1,4 @@
-// The golden vectors are what their sidecars and the index say: same bytes, names, shapes and
-// dtypes.
+// The golden vectors are what their sidecars and the index say: bytes, names, shapes, dtypes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -14,8 +14,7 @@ void skip_blanks(std::string_view& text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
 }
 
-/// The path of an #include "..." line, blanks allowed wherever the preprocessor allows them; else
-/// empty.
+/// The path of an #include "..." line, with blanks wherever the preprocessor allows them, or empty.
 std::string quoted_include(std::string_view line) {
   skip_blanks(line);
   if (!line.starts_with('#')) return {};

@@ -41,8 +41,8 @@ struct Loops {
                 float* out);
 };
 
-/// The loops for the target that krait/numerics/cpu_target.hpp has chosen. @throws as
-/// apply_cpu_override
+/// The loops for the target that krait/numerics/cpu_target.hpp has chosen.
+/// @throws as apply_cpu_override
 [[nodiscard]] const Loops& loops();
 
 extern const Loops kLoopsBaseline;

@@ -1,7 +1,6 @@
 #pragma once
 
-// The definition of RMSNorm (formula in krait/cpu/rmsnorm.hpp), all arithmetic in T, channels in
-// order.
+// The definition of RMSNorm (formula in krait/cpu/rmsnorm.hpp). Arithmetic in T, channels in order.
 
 #include <cmath>
 

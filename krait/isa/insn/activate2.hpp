@@ -8,9 +8,9 @@ namespace krait::isa {
 
 /// t = op1(op0(data, imm0), imm1), each swapped if reversed and rounded to f32; dst = fn(t).
 /// (op0, op1) is one of (multiply, add), (multiply, subtract), (multiply, bypass), (add, bypass),
-/// (subtract, bypass), (bypass, bypass). fn = relu with relu_param r is the manual's prelu: t >= 0
-/// ? t : r * t. reduce_op folds the row, before it is rounded, onto ScalarE's accumulator of the
-/// lane, the registers that activation uses; reduce_cmd as there. v4. Source: ISA32.
+/// (subtract, bypass), (bypass, bypass). fn = relu with relu_param r is the manual's prelu: t, or
+/// r * t where t < 0. reduce_op folds the row, before it is rounded, onto ScalarE's accumulator of
+/// the lane, the register that activation uses; reduce_cmd as there. v4. Source: ISA32.
 struct Activate2 {
   Tile dst, data;   // [P, F]
   Tile reduce_res;  // [P, 1], optional

@@ -13,8 +13,8 @@ namespace krait::isa {
 /// scale is a constant or [P, 1] f32, bias a constant or [P, 1] of any dtype but tf32; a bias of 0
 /// is not added (so -0 stays -0). x*scale and +bias are rounded to f32 one after the other
 /// (assumed), fn is correctly rounded (assumed: the tables' accuracy is not published); the sum
-/// takes the f32 values before rounding to dst's dtype, in order. Source: ISA32,
-/// SH32.
+/// takes the f32 values before rounding to dst's dtype, in order.
+/// Source: ISA32, SH32.
 struct Activation {
   Tile dst, data;   // [P, F]
   Tile reduce_res;  // [P, 1], optional

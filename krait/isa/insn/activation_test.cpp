@@ -192,8 +192,7 @@ TEST(Activation, RulesOfOperands) {
                          "operand-space");
 }
 
-// ISA26: max(MIN_II, N), plus MIN_II for the instruction that stores the row sum; 1x on every
-// generation.
+// ISA26: max(MIN_II, N), plus MIN_II for the one that stores the row sum; 1x on all generations.
 TEST(Activation, Cost) {
   for (const MachineSpec* m : machines()) {
     for (const DType d : {DType::kF32, DType::kBf16}) {

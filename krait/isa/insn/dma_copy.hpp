@@ -7,8 +7,8 @@
 namespace krait::isa {
 
 /// dst[p,i] = src[p,i] between HBM and SBUF; equal dtypes bit for bit, else through f32.
-/// `ring` is the sequencer that triggers it: DMAs of one ring start in order. Source: ISA32, DMAO,
-/// DGE.
+/// `ring` is the sequencer that triggers it: DMAs of one ring start in order.
+/// Source: ISA32, DMAO, DGE.
 struct DmaCopy {
   Tile dst, src;  // [P, F]; HBM or SBUF
   DmaRing ring = DmaRing::kSync;

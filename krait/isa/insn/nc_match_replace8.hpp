@@ -10,8 +10,7 @@ namespace krait::isa {
 /// For j = 7 down to 0: the first element of data[p,:] that equals vals[p,j] in f32 and has not
 /// been replaced yet becomes imm in dst; dst_idx[p,j], if given, is its index, all ones if there is
 /// none (assumed: undefined on the machine). The other elements are copied bit for bit. Duplicates
-/// in vals therefore get their matches in the opposite order to nc_find_index8. Source: ISA32, RN
-/// (2.32).
+/// in vals get their matches in the opposite order to nc_find_index8. Source: ISA32, RN (2.32).
 struct NcMatchReplace8 {
   Tile dst, data, vals;  // [P, F] of one dtype, 8 <= F <= 16384; vals [P, 8]
   Tile dst_idx;          // [P, 8] u16 or u32, optional

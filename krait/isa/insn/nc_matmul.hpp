@@ -5,7 +5,7 @@
 
 namespace krait::isa {
 
-/// dst[m,n] (+)= sum over k of stationary[k,m] * moving[k,n]
+/// dst[m,n] (+)= sum over k of stationary[k,m] * moving[k,n]:
 /// k ascending, one f32 fused multiply-add chain an element (the array's own order is not
 /// published); operands are exact in f32. Accumulating onto PSUM that no product has started is
 /// undefined and reported. Source: ISA32, A2.

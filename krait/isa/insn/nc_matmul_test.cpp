@@ -163,8 +163,8 @@ TEST(NcMatmul, RulesOfDtypesPerGeneration) {
   expect_rule_everywhere(with(DType::kBf16, DType::kBf16, DType::kF16), "matmul-dtype");
 }
 
-// A2: max(N, 64) cycles a pass; f32 two instructions of two passes; v3 adds 8 cycles an instruction
-// (KO, AGENT).
+// A2: max(N, 64) cycles a pass; f32 two instructions of two passes. KO, AGENT: v3 adds 8 cycles an
+// instruction.
 TEST(NcMatmul, CostOnV2) {
   EXPECT_EQ(cycles(product(DType::kBf16, 128, 128, 512), trn1()), 512);
   EXPECT_EQ(cycles(product(DType::kBf16, 128, 128, 64), trn1()), 64);

@@ -113,8 +113,7 @@ TEST(NcTranspose, Rules) {
   expect_rule_everywhere(i, "operand-space");
 }
 
-// A2: P columns stream, at least 64; f32 four passes on v2, two from v3 on (A3); 8 more cycles on
-// v3, v4.
+// A2: P columns stream, at least 64; f32 four passes on v2, two on v3, v4 (A3), which add 8 cycles.
 TEST(NcTranspose, Cost) {
   const auto cost = [](DType d, int p, std::int64_t f, const MachineSpec& m) {
     return cycles(insn(psum(d, static_cast<int>(f), p), sbuf(d, p, f)), m);

@@ -13,8 +13,7 @@ namespace krait::isa {
 /// than OCP's sample algorithm, so that nothing overflows.
 ///
 /// Partition 32q + scale_offset + g of dst_scale holds the scales of src's partitions 32q + 8g to
-/// 32q
-/// + 8g + 7; its other partitions keep what they hold. v4. Source: ISA32, A4, MX.
+/// 32q + 8g + 7; its other partitions keep what they hold. v4. Source: ISA32, A4, MX.
 struct QuantizeMx {
   Tile dst;        // [P, F/4] f8e5m2_x4 or f8e4m3fn_x4; SBUF
   Tile src;        // [P, F] bf16 or f16, P a multiple of 32, F of 4; SBUF

@@ -84,8 +84,8 @@ TEST(ScalarTensorTensor, Rules) {
   expect_rule_everywhere(i, "engine-op");
 }
 
-// ISA26 (v2): N for bf16 inputs with subtract, multiply and even N; else 2N. v3, v4 (derived): N,
-// 16-bit N/2.
+// ISA26 (v2): N for bf16 inputs with subtract, multiply and even N; else 2N.
+// v3, v4 (derived): N, 16-bit N/2.
 TEST(ScalarTensorTensor, Cost) {
   const auto cost = [](DType d, DType x, std::int64_t n, AluOp op0, AluOp op1,
                        const MachineSpec& m) {

@@ -151,8 +151,8 @@ TEST(TensorTensor, RulesTakeBinaryOperatorsOnly) {
   }
 }
 
-// ISA26 (v2): N with one input in PSUM or bf16 arithmetic, else 2N; A3 (v3, v4): 16-bit N/2, else
-// N.
+// ISA26 (v2): N with one input in PSUM or bf16 arithmetic, else 2N.
+// A3 (v3, v4): 16-bit N/2, else N.
 TEST(TensorTensor, CostsOneOrTwoCyclesAnElementOnV2) {
   const auto cost = [](DType dtype, std::int64_t n, AluOp op = AluOp::kAdd) {
     return cycles(insn(sbuf(dtype, 128, n), sbuf(dtype, 128, n), sbuf(dtype, 128, n), op), trn1());

@@ -3,10 +3,14 @@
 // The selective scan of Mamba-1 for the device: what its kernels share.
 //   dt = softplus(delta + delta_bias)      h_t = exp(dt_t A) h_{t-1} + dt_t u_t B_t
 //   out = (sum_n C_t[n] h_t[n] + D u_t) * silu(z_t)
-// u, delta, z, out: [batch, d_inner, length]; A: [d_inner, d_state]; B, C: [d_inner, d_state]
-// (constant), [batch, d_state, length], or [batch, groups, d_state, length]; D, delta_bias:
-// [d_inner]; initial_state, last_state: [batch, d_inner, d_state]. All f32. Source: Gu and Dao
-// 2023, mamba_ssm.
+// All f32:
+//   u, delta, z, out           [batch, d_inner, length]
+//   A                          [d_inner, d_state]
+//   B, C                       [d_inner, d_state] (constant), [batch, d_state, length] or
+//                              [batch, groups, d_state, length]
+//   D, delta_bias              [d_inner]
+//   initial_state, last_state  [batch, d_inner, d_state]
+// Source: MAMBA1, SSM.
 
 #include <functional>
 

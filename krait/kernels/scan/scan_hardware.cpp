@@ -1,5 +1,5 @@
-// The selective scan on the hardware scan instruction: channels on partitions, time along the free
-// axis.
+// The selective scan on the hardware scan instruction: channels on partitions, time along the
+// free axis.
 //
 // A block is as many states as fit one PSUM bank with the chunk's tokens (512 columns): for a short
 // chunk one scan instruction covers several states, one segment each. Between segments the decay is

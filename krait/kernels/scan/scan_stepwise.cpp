@@ -49,8 +49,7 @@ class Stepwise {
   }
 
  private:
-  // States of one block: a bank holds at least one token of all of them, and B's rows fit
-  // partitions.
+  // States of one block: a bank holds at least one token of them all; B's rows fit partitions.
   [[nodiscard]] std::int64_t states_together() const {
     return std::min<std::int64_t>(io_.d_state, 128);
   }

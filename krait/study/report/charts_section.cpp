@@ -181,26 +181,24 @@ std::string chart_data(const Map& map) {
 std::string charts_section(const Map& map) {
   const Shapes shapes = shapes_of(map);
   std::string out =
-      "<section id=\"charts\">\n<h2>Speed-ups</h2>\n<p>Over the baseline, logarithmic; bars to the "
-      "right "
-      "of 1x are faster. Full bars are measured, hatched ones predicted. The entries below hold "
-      "the "
-      "same figures.</p>\n<div class=\"figures\">\n";
+      "<section id=\"charts\">\n<h2>Speed-ups</h2>\n"
+      "<p>Over the baseline, logarithmic; bars to the right of 1x are faster. "
+      "Full bars are measured, hatched ones predicted. The entries below hold the same figures.</p>"
+      "\n<div class=\"figures\">\n";
   for (std::size_t i = 0; i < shapes.first.size(); ++i)
     out += figure("speedup", i, escape(shapes.first[i]));
   for (std::size_t i = 0; i < shapes.swept.size(); ++i)
     out += figure("sweep", i, cat(escape(shapes.swept[i]), " over shapes, best variant"));
   out +=
-      "</div>\n<h2>Rooflines</h2>\n<p>Operations of the operator per byte moved, against "
-      "operations per "
-      "second. Hollow points are predicted. A kernel under the slope is limited by memory at "
-      "best.</p>\n"
+      "</div>\n<h2>Rooflines</h2>\n"
+      "<p>Operations of the operator per byte moved, against operations per second. "
+      "Hollow points are predicted. A kernel under the slope is limited by memory at best.</p>\n"
       "<div class=\"figures\">\n";
   const std::vector<std::string> axes = axes_of(map);
   for (std::size_t i = 0; i < axes.size(); ++i) out += figure("roofline", i, escape(axes[i]));
   return out +
-         "</div>\n<noscript><p>Charts need scripts; the tables hold the same "
-         "figures.</p></noscript>\n"
+         "</div>\n"
+         "<noscript><p>Charts need scripts; the tables hold the same figures.</p></noscript>\n"
          "</section>\n";
 }
 

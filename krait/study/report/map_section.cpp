@@ -161,15 +161,15 @@ std::string header_section(const Map& map) {
       fact("run", s.started), fact("krait", s.version), fact("commit", s.commit),
       fact("this CPU", s.cpu), fact("machine tables", tables_text(map)),
       "</dl>\n<nav><a href=\"#map\">Map</a> <a href=\"#charts\">Speed-ups and rooflines</a> "
-      "<a href=\"#published\">Published</a> <a href=\"#entries\">Entries</a> <a "
-      "href=\"#engines\">Engines</a> <a href=\"#jobs\">Jobs</a></nav>\n</header>\n");
+      "<a href=\"#published\">Published</a> <a href=\"#entries\">Entries</a> "
+      "<a href=\"#engines\">Engines</a> <a href=\"#jobs\">Jobs</a></nav>\n</header>\n");
 }
 
 std::string map_section(const Map& map) {
   return cat(
-      "<section id=\"map\">\n<h2>The map</h2>\n<p>How many times faster the best "
-      "hand-written kernel is than the baseline. Each cell leads to its times, its cause and "
-      "its jobs.</p>\n",
+      "<section id=\"map\">\n<h2>The map</h2>\n"
+      "<p>How many times faster the best hand-written kernel is than the baseline. "
+      "Each cell leads to its times, its cause and its jobs.</p>\n",
       kLegend, heat_table(map), "</section>\n");
 }
 

@@ -38,8 +38,8 @@ std::string engine_table(const Map& map, const std::string& title, bool open) {
   std::string head;
   for (const std::string_view engine : kEngines) head += cat("<th scope=\"col\">", engine, "</th>");
   return cat("<details", open ? " open" : "", "><summary>", escape(title),
-             "</summary>\n<div class=\"scroll\"><table class=\"engines\">\n<thead><tr><th "
-             "scope=\"col\">kernel</th><th scope=\"col\">time</th>",
+             "</summary>\n<div class=\"scroll\"><table class=\"engines\">\n<thead><tr>"
+             "<th scope=\"col\">kernel</th><th scope=\"col\">time</th>",
              head, "<th scope=\"col\">bound by</th></tr></thead>\n<tbody>\n", rows,
              "</tbody></table></div></details>\n");
 }
@@ -58,8 +58,7 @@ std::string job_row(const JobRow& job) {
              origin, "\">", origin, "</i></td><td>", escape(label(s.op, s.shape)), "</td><td>",
              escape(variant_label(s)), "</td><td class=\"number\">", escape(time),
              "</td><td class=\"number\">", escape(error), "</td><td>", name(job.status),
-             "</td><td><details><summary>evidence</summary><code "
-             "class=\"command\">",
+             "</td><td><details><summary>evidence</summary><code class=\"command\">",
              escape(job.command), "</code><pre>", escape(job_json(job)),
              "</pre></details></td></tr>\n");
 }
@@ -85,8 +84,8 @@ std::string published_section(const Map& map) {
   std::string out = "<section id=\"published\">\n<h2>Published figures beside ours</h2>\n";
   if (map.published.empty())
     return out +
-           "<p>Run <code>krait map --preset seed</code> for the published "
-           "experiments.</p>\n</section>\n";
+           "<p>Run <code>krait map --preset seed</code> for the published experiments.</p>\n"
+           "</section>\n";
   out += "<div class=\"cards\">\n";
   for (const Published& p : map.published) {
     out +=
